@@ -1,0 +1,3 @@
+"""Hermes: a self-improving AI agent."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The agent itself: the turn, the session around it, and what the model is shown."""

@@ -1,0 +1,137 @@
+"""The tool calls of one step: which may run together, and how each one ends in a result."""
+
+import asyncio
+import difflib
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import nullcontext
+from typing import Any
+
+import msgspec
+
+from hermes.agent.context import CallContext
+from hermes.agent.desk import Desk
+from hermes.agent.spill import spill
+from hermes.protocol.errors import Denied, HermesError, StoreError, ToolError
+from hermes.protocol.events import Body, ItemDone
+from hermes.protocol.items import CallStatus, Text, ToolCall
+from hermes.protocol.store import JournalRow
+from hermes.protocol.tools import Result, Tool, parse_args, said
+
+log = logging.getLogger(__name__)
+READERS = 8
+"""Read-only calls at work at once; calls that are marked parallel are not held back by it."""
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A call that may run: its tool, and its arguments checked against the schema."""
+
+    item: ToolCall
+    tool: Tool
+    args: Any
+
+
+async def run_calls(desk: Desk, calls: list[ToolCall]) -> AsyncGenerator[Body]:
+    """Run the calls of one step; each ends in exactly one ItemDone with a result."""
+    ready: list[Prepared] = []
+    for item in calls:
+        try:
+            ready.append(prepare(desk, item))
+        except ToolError as error:
+            yield ItemDone(_finished(item, "failed", said(str(error))))
+    shown: asyncio.Queue[Body | None] = asyncio.Queue()
+    work = asyncio.create_task(_run_batches(desk, ready, shown))
+    try:
+        while (body := await shown.get()) is not None:
+            yield body
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+    work.result()
+
+
+def prepare(desk: Desk, item: ToolCall) -> Prepared:
+    """Find the tool and check the arguments, or raise ToolError with what the model should do."""
+    tool = desk.tools.get(item.name)
+    if tool is None:
+        near = difflib.get_close_matches(item.name, desk.tools, 3)
+        raise ToolError(f"there is no tool {item.name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return Prepared(item, tool, parse_args(tool, item.args))
+
+
+async def _run_batches(desk: Desk, ready: list[Prepared], shown: asyncio.Queue[Body | None]) -> None:
+    readers = asyncio.Semaphore(READERS)
+    try:
+        for batch in batches(ready):
+            tasks = [asyncio.create_task(_run(desk, call, shown.put_nowait, readers)) for call in batch]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        shown.put_nowait(None)
+
+
+def batches(ready: list[Prepared]) -> list[list[Prepared]]:
+    """Split calls, in their order, into groups whose members may run together."""
+    groups: list[list[Prepared]] = []
+    for call in ready:
+        if groups and all(_together(call, other) for other in groups[-1]):
+            groups[-1].append(call)
+        else:
+            groups.append([call])
+    return groups
+
+
+def _together(a: Prepared, b: Prepared) -> bool:
+    free = [not call.tool.effect or call.tool.parallel for call in (a, b)]
+    if all(free):
+        return True
+    paths = [call.tool.writes(call.args) for call in (a, b)]
+    return all(paths) and not set(paths[0] or ()) & set(paths[1] or ())
+
+
+async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers: asyncio.Semaphore) -> None:
+    item, tool = call.item, call.tool
+    began = desk.now()
+    item = msgspec.structs.replace(item, kind=tool.kind, title=tool.title(call.args))
+    if tool.effect:
+        await desk.begin(JournalRow(ref=item.id, kind="tool", detail=item.args, at=began))
+    async with nullcontext() if tool.effect or tool.parallel else readers:
+        status, result = await _attempt(desk, call, show)
+    result = msgspec.structs.replace(result, parts=await spill(result.parts, tool.cap, desk.keep))
+    if tool.effect:
+        desk.end(item.id)
+    show(ItemDone(_finished(item, status, result, desk.now() - began)))
+
+
+async def _attempt(desk: Desk, call: Prepared, show: Callable[[Body], None]) -> tuple[CallStatus, Result]:
+    try:
+        result = await call.tool.run(CallContext(desk, call.item, show), call.args)
+        return ("failed" if result.failed else "done"), result
+    except Denied as error:
+        return "refused", said(str(error))
+    except StoreError:
+        raise
+    except HermesError as error:
+        return "failed", said(str(error))
+    except Exception as error:
+        log.exception("tool %s failed in session %s", call.tool.spec.name, desk.session)
+        return "failed", said(f"{call.tool.spec.name} failed inside Hermes ({type(error).__name__}: {error})")
+
+
+def _finished(item: ToolCall, status: CallStatus, result: Result, seconds: float = 0.0) -> ToolCall:
+    return msgspec.structs.replace(
+        item,
+        status=status,
+        result=result.parts or (Text("(no output)"),),
+        shown=result.shown,
+        title=result.title or item.title,
+        files=result.files,
+        locations=result.locations,
+        source=result.source or f"tool:{item.name}",
+        trust=result.trust,
+        seconds=round(seconds, 3),
+    )

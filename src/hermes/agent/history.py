@@ -1,0 +1,150 @@
+"""A session's log, folded into what the next step needs. Replay, resume and the model's view share this one path."""
+
+import bisect
+
+import msgspec
+
+from hermes.protocol.events import (
+    Answered,
+    Asked,
+    Changed,
+    Event,
+    ItemDone,
+    ItemStarted,
+    Prefix,
+    SessionClosed,
+    SessionOpened,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from hermes.protocol.items import Item, Plan, PlanEntry, Reply, Summary, Thought, ToolCall
+
+BYTES_PER_TOKEN = 4
+
+
+class History:
+    """What the events so far amount to. `apply` takes them in order of seq; nothing here is ever taken back."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.turn = 0
+        self.in_turn = False
+        self.step = 0
+        self.answered = 0
+        self.title = ""
+        self.closed = False
+        self.prefix: Prefix | None = None
+        self.plan: tuple[PlanEntry, ...] = ()
+        self.open: dict[str, Item] = {}
+        self.asked: dict[str, Asked] = {}
+        self.context_used = 0
+        self._items: list[Item] = []
+        self._indexes: dict[int, int] = {}
+        self._hidden: list[tuple[int, int]] = []
+        self._unreported = 0
+        self._view: tuple[Item, ...] | None = None
+
+    def apply(self, event: Event) -> None:
+        self.seq = event.seq or self.seq
+        match event.body:
+            case SessionOpened(prefix=prefix):
+                self.prefix = prefix
+            case TurnStarted():
+                self.turn, self.in_turn, self.closed = event.turn, True, False
+            case TurnEnded():
+                self.in_turn = False
+            case ItemStarted(item=item):
+                self.open[item.id] = item
+                self._place(item)
+            case ItemDone(item=item):
+                self.open.pop(item.id, None)
+                self._place(item)
+                self._add(item)
+            case Asked() as asked:
+                self.asked[asked.request_id] = asked
+            case Answered(request_id=request_id):
+                self.asked.pop(request_id, None)
+            case Usage() as usage:
+                self.step = self.answered = max(self.step, usage.step)
+                self.context_used, self._unreported = usage.input + usage.output, 0
+            case Changed() as changed:
+                self._change(changed)
+            case SessionClosed():
+                self.closed = True
+            case _:
+                pass
+
+    def next_index(self) -> int:
+        """Where an item stands that follows everything in the current step."""
+        return self._indexes.get(self.step, -1) + 1
+
+    def view(self) -> tuple[Item, ...]:
+        """The items that the model is shown, in their order, with summaries in the place of what they cover."""
+        if self._view is None:
+            self._view = self._make_view()
+        return self._view
+
+    def untrusted(self) -> tuple[str, ...]:
+        """Sources of untrusted content that the model can see."""
+        return tuple(sorted({i.source for i in self.view() if i.trust == "untrusted"}))
+
+    def context_estimate(self) -> int:
+        """Tokens that the next request will hold: what the provider last reported and a guess for what came since."""
+        return self.context_used + self._unreported // BYTES_PER_TOKEN
+
+    def _make_view(self) -> tuple[Item, ...]:
+        covered: dict[str, Summary] = {}
+        visible = [item for item in self._items if not self._is_hidden(item)]
+        for item in visible:
+            if isinstance(item, Summary):
+                covered |= dict.fromkeys(item.covers, item)
+        shown: list[Item] = []
+        placed: set[str] = set()
+        for item in visible:
+            summary = covered.get(item.id)
+            if summary is None:
+                if not isinstance(item, Summary):
+                    shown.append(item)
+            elif summary.id not in placed and summary.id not in covered:
+                placed.add(summary.id)
+                shown.append(summary)
+        return tuple(shown)
+
+    def _place(self, item: Item) -> None:
+        self.step = max(self.step, item.step)
+        self._indexes[item.step] = max(self._indexes.get(item.step, -1), item.index)
+
+    def _add(self, item: Item) -> None:
+        match item:
+            case Plan(entries=entries):
+                self.plan = entries
+                return
+            case Thought(status="interrupted" | "discarded") | Reply(status="discarded") | Reply(text=""):
+                return
+            case ToolCall(status="discarded"):
+                return
+            case _:
+                pass
+        bisect.insort(self._items, item, key=_position)
+        self._view = None
+        self._unreported += len(msgspec.json.encode(item))
+
+    def _change(self, changed: Changed) -> None:
+        self._view = None
+        match changed.cause:
+            case "rewound" if changed.turns:
+                self._hidden.append(changed.turns)
+            case "prefix" if changed.prefix:
+                self.prefix = changed.prefix
+            case "title":
+                self.title = changed.title
+            case _:
+                pass
+
+    def _is_hidden(self, item: Item) -> bool:
+        return any(first <= item.turn <= last for first, last in self._hidden)
+
+
+def _position(item: Item) -> tuple[int, int]:
+    return item.step, item.index

@@ -1,0 +1,89 @@
+"""The turn: ask the model, run what it calls, until there is nothing left to call. It knows no features."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import msgspec
+
+from hermes.agent.calls import run_calls
+from hermes.agent.desk import Desk
+from hermes.agent.response import Response
+from hermes.protocol.errors import Disconnected, LimitReached, Refused
+from hermes.protocol.events import Body, ItemDone, Usage
+from hermes.protocol.ids import new_id
+from hermes.protocol.items import Image, Item, Text, ToolCall, UserMessage
+from hermes.protocol.models import ModelRequest
+from hermes.protocol.store import JournalRow
+
+CUTS_IN_A_ROW = 2
+CUT = (
+    "Not run: your answer reached the output limit before these arguments were complete. "
+    "Do it in smaller pieces, for example write a long file in several calls."
+)
+
+
+async def turn(desk: Desk) -> AsyncGenerator[Body]:
+    """Yield what happens, event by event; returns when the model is done, raises when it cannot go on."""
+    cuts = 0
+    while True:
+        for message in desk.joined():
+            yield ItemDone(message)
+        response = Response(desk.model, desk.history.turn, desk.history.step + 1)
+        async with aclosing(ask(desk, response)) as bodies:
+            async for body in bodies:
+                yield body
+        assert response.finished is not None
+        if response.finished.reason == "refused":
+            raise Refused(response.text.strip() or "the model declined to answer")
+        if not response.calls:
+            if response.finished.reason == "length":
+                raise LimitReached("output", "the answer reached the model's output limit")
+            if not response.text:
+                raise Disconnected("the model answered with nothing")
+            return
+        if response.finished.reason == "length":
+            cuts += 1
+            for call in response.calls:
+                yield ItemDone(msgspec.structs.replace(call, status="failed", result=(Text(CUT),)))
+            if cuts > CUTS_IN_A_ROW:
+                raise LimitReached("output", "the model's calls reached its output limit again and again")
+            continue
+        cuts = 0
+        async with aclosing(run_calls(desk, response.calls)) as bodies:
+            async for body in bodies:
+                yield body
+
+
+async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
+    """One model call. It is journalled before it is made, so that a crash cannot hide what it cost."""
+    view = desk.history.view()
+    allowed = desk.meter.before_call(desk.history.context_estimate())
+    request = ModelRequest(
+        system=desk.system,
+        tools=desk.specs,
+        items=view,
+        max_output=allowed,
+        images={ref: await desk.blob(ref) for ref in image_refs(view)},
+    )
+    call = new_id("model_")
+    await desk.begin(JournalRow(ref=call, kind="model", detail=desk.model.name, at=desk.now()))
+    async with aclosing(desk.model.stream(request)) as deltas:
+        async for delta in deltas:
+            for body in response.take(delta):
+                if isinstance(body, Usage):
+                    desk.meter.charge(body)
+                    desk.end(call)
+                yield body
+    if response.finished is None:
+        raise Disconnected("the model's answer ended without a finish")
+
+
+def image_refs(view: tuple[Item, ...]) -> set[str]:
+    """Blobs of the pictures that the model is to see."""
+    return {
+        part.blob
+        for item in view
+        if isinstance(item, UserMessage | ToolCall)
+        for part in (item.parts if isinstance(item, UserMessage) else item.result)
+        if isinstance(part, Image)
+    }

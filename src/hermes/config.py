@@ -1,0 +1,305 @@
+"""Settings: read once, typed. Order: flag, environment, config.yaml, default. The environment is read here only."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from hermes.protocol.errors import UserError
+
+SECRET_NAME = re.compile(r"^[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD)(_\d+)?$")
+_variable = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
+TRUE = {"1", "true", "yes", "on"}
+
+
+class ModelSettings(Struct, frozen=True, omit_defaults=True):
+    """Which model answers; in config.yaml also written as "provider:name"."""
+
+    provider: str = ""
+    name: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+
+
+class CustomProvider(Struct, frozen=True, omit_defaults=True):
+    base_url: str
+    api_key_env: str = ""
+    dialect: Literal["chat", "responses", "anthropic"] = "chat"
+    context_length: int = 0
+
+
+class Agent(Struct, frozen=True):
+    max_turns: int = 90
+    api_max_retries: int = 3
+    max_tokens_per_turn: int | None = None
+    max_cost_per_turn: float | None = None
+    max_seconds_per_turn: float | None = None
+    clarify_timeout: float = 3600
+    reasoning_effort: str = ""
+
+
+class TerminalSettings(Struct, frozen=True):
+    backend: str = "local"
+    cwd: str = "."
+    timeout: float = 180
+    env_passthrough: tuple[str, ...] = ()
+
+
+class Approvals(Struct, frozen=True):
+    mode: Literal["manual", "smart", "off"] = "manual"
+    timeout: float = 60
+    deny: tuple[str, ...] = ()
+
+
+class CheckpointSettings(Struct, frozen=True):
+    enabled: bool = True
+    max_snapshots: int = 20
+    max_total_size_mb: int = 500
+    max_file_size_mb: int = 10
+    retention_days: int = 7
+
+
+class Network(Struct, frozen=True):
+    force_ipv4: bool = False
+
+
+class Display(Struct, frozen=True):
+    streaming: bool = True
+
+
+class Local(Struct, frozen=True):
+    """The embedded model: a GGUF file of your own instead of the one that Hermes fetches."""
+
+    path: str = ""
+    threads: int = 0
+
+
+class _File(Struct, frozen=True):
+    """config.yaml as Hermes reads it; keys that it does not know are left alone."""
+
+    model: ModelSettings | str = ""
+    fallback_providers: tuple[ModelSettings | str, ...] = ()
+    custom_providers: dict[str, CustomProvider] = {}
+    model_aliases: dict[str, str] = {}
+    credential_pools: dict[str, Literal["fill_first", "round_robin", "random", "least_used"]] = {}
+    toolsets: tuple[str, ...] = ("hermes-cli",)
+    agent: Agent = Agent()
+    terminal: TerminalSettings = TerminalSettings()
+    approvals: Approvals = Approvals()
+    command_allowlist: tuple[tuple[str, ...] | str, ...] = ()
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    network: Network = Network()
+    display: Display = Display()
+    local: Local = Local()
+    timezone: str = ""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that a person can set, as it stands for this run."""
+
+    home: Path
+    environ: Mapping[str, str]
+    model: ModelSettings
+    fallbacks: tuple[ModelSettings, ...]
+    yolo: bool
+    file: _File
+
+    @property
+    def database(self) -> Path:
+        return self.home / "state.db"
+
+    @property
+    def config_path(self) -> Path:
+        return self.home / "config.yaml"
+
+
+def find_home(environ: Mapping[str, str] | None = None) -> Path:
+    environ = os.environ if environ is None else environ
+    named = environ.get("HERMES_HOME")
+    return Path(named).expanduser() if named else Path(environ.get("HOME") or "~").expanduser() / ".hermes"
+
+
+def load(environ: Mapping[str, str] | None = None, *, use_file: bool = True) -> Settings:
+    """Read .env and config.yaml of the home; UserError names the line or key that is wrong."""
+    environ = dict(os.environ if environ is None else environ)
+    home = find_home(environ)
+    variables = read_env(home / ".env") | environ
+    file = convert(read_yaml(home / "config.yaml"), variables, home / "config.yaml") if use_file else _File()
+    return Settings(
+        home=home,
+        environ=variables,
+        model=model_settings(variables.get("HERMES_MODEL") or file.model),
+        fallbacks=tuple(model_settings(entry) for entry in file.fallback_providers),
+        yolo=variables.get("HERMES_YOLO_MODE", "").lower() in TRUE,
+        file=file,
+    )
+
+
+def model_settings(value: ModelSettings | str) -> ModelSettings:
+    """A model as written: "provider:name", a bare name, or its parts."""
+    if isinstance(value, ModelSettings):
+        return value
+    provider, colon, name = value.partition(":")
+    return ModelSettings(provider, name) if colon else ModelSettings(name=provider)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file as plain data; {} if there is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"cannot read {path}: {error}", f"mend or remove it: hermes config edit, or rm {path}"
+        ) from None
+    if not text.strip():
+        return {}
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        data = YAML(typ="safe", pure=False).load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not valid YAML"
+        raise UserError(f"{path}{line}: {problem}", "mend it with: hermes config edit") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{path} must hold settings as `key: value` lines", "mend it with: hermes config edit")
+    return data
+
+
+def convert(data: dict[str, Any], variables: Mapping[str, str], path: Path) -> _File:
+    try:
+        return msgspec.convert(_expand(data, variables), _File, strict=False)
+    except msgspec.ValidationError as error:
+        text, _, where = str(error).partition(" - at `$.")
+        key = where.rstrip("`") or "a setting"
+        raise UserError(
+            f"{path}: {key}: {text}", f"mend it with: hermes config edit, or hermes config unset {key}"
+        ) from None
+
+
+def _expand(value: Any, variables: Mapping[str, str]) -> Any:
+    """${VAR} in every string of the settings; one that is not set stays as it is written."""
+    match value:
+        case str():
+            return _variable.sub(lambda m: variables.get(m[1], m[0]), value)
+        case dict():
+            return {str(k): _expand(v, variables) for k, v in value.items() if v is not None}
+        case list():
+            return [_expand(v, variables) for v in value]
+        case _:
+            return value
+
+
+def read_env(path: Path) -> dict[str, str]:
+    """A .env file: NAME=value lines, quotes and `export` allowed, # for comments."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {error}", "mend or remove it") from None
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            value = value.strip()
+            if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+                value = value[1:-1]
+            elif " #" in value:
+                value = value.partition(" #")[0].rstrip()
+            found[name.strip()] = value
+    return found
+
+
+def set_value(path: Path, key: str, value: Any) -> None:
+    """Set a dotted key in config.yaml; comments, order and unknown keys stay."""
+
+    def change(data: dict[str, Any]) -> None:
+        *folders, last = key.split(".")
+        for name in folders:
+            data = data.setdefault(name, {})
+            if not isinstance(data, dict):
+                raise UserError(f"{key}: {name} is not a group of settings", f"hermes config unset {name} first")
+        data[last] = value
+
+    _edit(path, change)
+
+
+def unset_value(path: Path, key: str) -> bool:
+    """Take a dotted key out of config.yaml; False if it was not there."""
+    found = False
+
+    def change(data: dict[str, Any]) -> None:
+        nonlocal found
+        *folders, last = key.split(".")
+        for name in folders:
+            data = data.get(name, {})
+        found = isinstance(data, dict) and data.pop(last, None) is not None
+
+    _edit(path, change)
+    return found
+
+
+def _edit(path: Path, change: Any) -> None:
+    """Change a YAML file under a lock: as a whole or not at all, and only if the result can be read again."""
+    import io
+
+    from ruamel.yaml import YAML
+
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with locked(path):
+        read_yaml(path)
+        yaml = YAML()
+        yaml.width = 4096
+        data = yaml.load(path.read_text(encoding="utf-8")) if path.exists() else None
+        data = {} if data is None else data
+        change(data)
+        text = io.StringIO()
+        yaml.dump(data, text)
+        convert(YAML(typ="safe").load(text.getvalue()) or {}, {}, path)
+        write_private(path, text.getvalue())
+
+
+def set_secret(path: Path, name: str, value: str) -> None:
+    """Set a line of .env, which only its owner can read."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with locked(path):
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        kept = [line for line in lines if line.strip().removeprefix("export ").partition("=")[0].strip() != name]
+        write_private(path, "\n".join([*kept, f"{name}={value}"] if value else kept) + "\n")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from changing a file meanwhile."""
+    import fcntl
+
+    handle = os.open(path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file of mode 0600, all or nothing."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,100 @@
+"""The tables, and how an older database becomes a newer one.
+
+An event's key is its session's number and its seq in one integer (n << 32 | seq): the table is its own index,
+which keeps the database at about 1.2 times the text it holds.
+"""
+
+import contextlib
+from pathlib import Path
+
+import apsw
+
+from hermes.protocol.errors import StoreError
+
+MIGRATIONS = (
+    """
+    CREATE TABLE sessions(
+        n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, title TEXT UNIQUE COLLATE NOCASE,
+        source TEXT NOT NULL, parent TEXT NOT NULL, forked_from TEXT NOT NULL, model TEXT NOT NULL, cwd TEXT NOT NULL,
+        started REAL NOT NULL, active REAL NOT NULL, ended REAL, end_reason TEXT NOT NULL DEFAULT '',
+        seq INTEGER NOT NULL DEFAULT 0, owner TEXT NOT NULL DEFAULT '', beat REAL NOT NULL DEFAULT 0,
+        turns INTEGER NOT NULL DEFAULT 0, steps INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
+        messages INTEGER NOT NULL DEFAULT 0, input INTEGER NOT NULL DEFAULT 0, output INTEGER NOT NULL DEFAULT 0,
+        cache_read INTEGER NOT NULL DEFAULT 0, cache_write INTEGER NOT NULL DEFAULT 0,
+        reasoning INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0, unpriced INTEGER NOT NULL DEFAULT 0);
+    CREATE INDEX sessions_active ON sessions(active);
+    CREATE TABLE events(key INTEGER PRIMARY KEY, turn INTEGER NOT NULL, at REAL NOT NULL, body TEXT NOT NULL);
+    CREATE TABLE ops(n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, session INTEGER NOT NULL,
+        at REAL NOT NULL, body TEXT);
+    CREATE INDEX ops_pending ON ops(session) WHERE body IS NOT NULL;
+    CREATE TABLE journal(session INTEGER NOT NULL, ref TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL,
+        at REAL NOT NULL, PRIMARY KEY(session, ref)) WITHOUT ROWID;
+    CREATE TABLE blobs(n INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, media_type TEXT NOT NULL, data BLOB NOT NULL);
+    CREATE TABLE blob_uses(blob INTEGER NOT NULL, session INTEGER NOT NULL, PRIMARY KEY(blob, session)) WITHOUT ROWID;
+    CREATE INDEX blob_uses_session ON blob_uses(session);
+    CREATE TABLE processes(id TEXT PRIMARY KEY, session INTEGER NOT NULL, info TEXT NOT NULL);
+    CREATE INDEX processes_session ON processes(session);
+    """,
+)
+VERSION = len(MIGRATIONS)
+
+
+def open_database(path: Path) -> tuple[apsw.Connection, str]:
+    """A connection to the database at its newest schema, and why it is read-only if it is ('' if it is not)."""
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(10_000)
+    found = _version(connection)
+    if found > VERSION:
+        connection.close()
+        readonly = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        return readonly, (
+            f"{path} was written by a newer Hermes (schema {found}, this one knows {VERSION}): "
+            "it is open for reading only; update Hermes to write"
+        )
+    # WAL mode is a property of the file, FULL one of the connection; apsw runs a pragma only as its rows are read.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=OFF", "temp_store=MEMORY"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    if found < VERSION:
+        _migrate(connection, path)
+    return connection, ""
+
+
+def _version(connection: apsw.Connection) -> int:
+    [(version,)] = connection.execute("PRAGMA user_version").fetchall()
+    return int(str(version))
+
+
+def _migrate(connection: apsw.Connection, path: Path) -> None:
+    """Bring an older database up, all or nothing; a copy of what it was stays beside it."""
+    before = _version(connection)
+    if before:
+        _copy(connection, path.with_name(f"{path.name}.schema-{before}.backup"))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for sql in MIGRATIONS[_version(connection) :]:
+            connection.execute(sql).fetchall()
+        connection.execute(f"PRAGMA user_version={VERSION}").fetchall()
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(apsw.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _copy(connection: apsw.Connection, target: Path) -> None:
+    if target.exists():
+        return
+    unfinished = target.with_name(target.name + ".part")
+    unfinished.unlink(missing_ok=True)
+    copy = apsw.Connection(str(unfinished))
+    with copy.backup("main", connection, "main") as backup:
+        backup.step()
+    copy.close()
+    unfinished.rename(target)
+
+
+def integrity(connection: apsw.Connection) -> None:
+    """Raise StoreError if the database is damaged."""
+    rows = connection.execute("PRAGMA integrity_check").fetchall()
+    if rows != [("ok",)]:
+        raise StoreError(f"the database is damaged: {rows[0][0]}")

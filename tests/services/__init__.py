@@ -1,0 +1,1 @@
+"""Small real servers on loopback that the stories of the suite talk to."""
