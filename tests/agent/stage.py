@@ -111,7 +111,7 @@ class Recording:
 class OpenWorld:
     """A world without a gate, for tools that touch nothing."""
 
-    workspace = "/tmp"
+    workspace = cwd = "/tmp"
 
     def __init__(self) -> None:
         self.closed = self.recovered = False

@@ -165,8 +165,8 @@ async def test_promise_3_item_done_and_changed_rebuild_the_session(tmp_path):
                 rebuilt.apply(event)
         assert rebuilt.view() == live.view() == (await read_history(stage.store, stage.session.id)).view()
         opened = stage.bodies[0]
-        assert await stage.store.get(opened.prefix.system) == b"You are a test."
-        tools = json.loads(await stage.store.get(opened.prefix.tools))
+        assert await stage.store.get(opened.prefix.system, stage.session.id) == b"You are a test."
+        tools = json.loads(await stage.store.get(opened.prefix.tools, stage.session.id))
         assert [tool["name"] for tool in tools] == ["act"]
 
 

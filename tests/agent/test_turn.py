@@ -81,8 +81,8 @@ async def test_an_unknown_tool_and_bad_arguments_are_answered_not_run(tmp_path):
         assert act.ran == []
         results = [text_of(i.result) for i in model.requests[1].items if isinstance(i, ToolCall)]
         assert results[0] == "there is no tool 'akt'; did you mean act?"
-        assert results[1].startswith("act was not run, its arguments are not valid JSON")
-        assert results[2].startswith("act was not run, its arguments do not fit: Object contains unknown field `no`")
+        assert results[1].startswith("act did not run: its arguments are not JSON")
+        assert results[2] == "act did not run: unknown argument 'no'. It takes (word?)."
 
 
 async def test_a_call_cut_by_the_output_limit_is_not_run_and_the_model_may_try_again(tmp_path):
@@ -249,7 +249,7 @@ async def test_a_long_result_is_kept_whole_and_shown_in_part(tmp_path):
         shown = model.requests[1].items[-1].result[0].text  # type: ignore[union-attr]
         assert len(shown) < 2_000
         ref = shown.partition('"blob:')[2].partition('"')[0]
-        assert await stage.store.get(ref) == b"x" * 150_000
+        assert await stage.store.get(ref, stage.session.id) == b"x" * 150_000
 
 
 async def test_steps_tokens_money_and_time_are_hard_limits(tmp_path):

@@ -127,16 +127,17 @@ async def test_an_op_is_put_once_and_forgotten_once_applied(store):
 async def test_blobs_are_kept_once_and_go_with_their_last_session(store):
     await store.create(row("s2"), Batch(blobs=(make_blob(b"shared", "a/b"),)), ME)
     ref = await store.keep("s1", b"shared", "a/b")
-    assert await store.get(ref) == await store.get(ref[:12]) == b"shared"
-    with pytest.raises(StoreError, match="no stored data"):
-        await store.get("0" * 64)
+    assert await store.get(ref, "s1") == await store.get(ref[:12], "s2") == b"shared"
+    for missing in (("0" * 64, "s1"), (ref, "s3")):
+        with pytest.raises(StoreError, match="no stored data"):
+            await store.get(*missing)
     for name in ("s1", "s2"):
         await store.release(name, ME)
     assert await store.delete(["s1"]) == 1
-    assert await store.get(ref) == b"shared"
+    assert await store.get(ref, "s2") == b"shared"
     assert await store.delete(["s2", "gone"]) == 1
     with pytest.raises(StoreError):
-        await store.get(ref)
+        await store.get(ref, "s2")
 
 
 async def test_an_open_session_cannot_be_deleted(store):

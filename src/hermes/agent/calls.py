@@ -5,6 +5,7 @@ import difflib
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import nullcontext
+from posixpath import join, normpath
 from typing import Any
 
 import msgspec
@@ -24,11 +25,12 @@ READERS = 8
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A call that may run: its tool, and its arguments checked against the schema."""
+    """A call that may run: its tool, its arguments checked against the schema, and the files it will write, if it tells."""
 
     item: ToolCall
     tool: Tool
     args: Any
+    writes: frozenset[str] = frozenset()
 
 
 async def run_calls(desk: Desk, calls: list[ToolCall]) -> AsyncGenerator[Body]:
@@ -56,7 +58,9 @@ def prepare(desk: Desk, item: ToolCall) -> Prepared:
     if tool is None:
         near = difflib.get_close_matches(item.name, desk.tools, 3)
         raise ToolError(f"there is no tool {item.name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-    return Prepared(item, tool, parse_args(tool, item.args))
+    args = parse_args(tool, item.args)
+    paths = tool.writes(args) or ()
+    return Prepared(item, tool, args, frozenset(normpath(join(desk.world.cwd, path)) for path in paths))
 
 
 async def _run_batches(desk: Desk, ready: list[Prepared], shown: asyncio.Queue[Body | None]) -> None:
@@ -89,8 +93,7 @@ def _together(a: Prepared, b: Prepared) -> bool:
     free = [not call.tool.effect or call.tool.parallel for call in (a, b)]
     if all(free):
         return True
-    paths = [call.tool.writes(call.args) for call in (a, b)]
-    return all(paths) and not set(paths[0] or ()) & set(paths[1] or ())
+    return bool(a.writes and b.writes) and not a.writes & b.writes
 
 
 async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers: asyncio.Semaphore) -> None:

@@ -37,7 +37,14 @@ class World(Protocol):
     """Where a session acts. `app` makes it; the session closes it."""
 
     @property
-    def workspace(self) -> str: ...
+    def workspace(self) -> str:
+        """The folder that the session was opened in."""
+        ...
+
+    @property
+    def cwd(self) -> str:
+        """The folder that its terminal is in."""
+        ...
 
     def equip(self, scope: Scope) -> Equipment: ...
 

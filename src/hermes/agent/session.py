@@ -225,7 +225,7 @@ class Session:
         return await self._store.keep(self.id, data, media_type)
 
     async def blob(self, ref: str) -> bytes:
-        return await self._store.get(ref)
+        return await self._store.get(ref, self.id)
 
     def now(self) -> float:
         return self.options.now()
@@ -389,7 +389,7 @@ class Session:
         """Go on with the stored system text, byte for byte; announce the break if the tools are others now."""
         stored = self.history.prefix
         if stored is not None and why == "resumed":
-            self.system = (await self._store.get(stored.system)).decode()
+            self.system = (await self._store.get(stored.system, self.id)).decode()
         prefix, blobs = self._prefix()
         if prefix != stored or why == "model":
             self._recorder.note(Changed("prefix", why=why, prefix=prefix), blobs=blobs)

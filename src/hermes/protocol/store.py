@@ -117,8 +117,8 @@ class Blobs(Protocol):
         """Keep bytes for as long as the session is kept; returns their hash."""
         ...
 
-    async def get(self, ref: str) -> bytes:
-        """By hash or unique beginning of one."""
+    async def get(self, ref: str, session: str) -> bytes:
+        """By hash or unique beginning of one, among those that the session keeps."""
         ...
 
 

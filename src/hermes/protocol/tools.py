@@ -1,7 +1,7 @@
 """The seam between the loop and what the model can do."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import msgspec
 from msgspec import Struct
@@ -81,12 +81,13 @@ class ToolContext(Protocol):
 class Tool(Struct, frozen=True, kw_only=True):
     """Something the model can do.
 
-    `effect` is False only if the call changes nothing. `parallel` calls of one step may run together although they have
-    effects; `writes` names the paths that a call will write, so that calls on different files may run together too.
+    `args` is the type that its arguments are decoded to. `effect` is False only if the call changes nothing. `parallel`
+    calls of one step may run together although they have effects; `writes` names the paths that a call will write, so that
+    calls on different files may run together too.
     """
 
     spec: ToolSpec
-    args: type[Any]
+    args: Any
     run: Callable[[ToolContext, Any], Awaitable[Result]]
     kind: Kind = "other"
     toolset: str = ""
@@ -100,11 +101,32 @@ class Tool(Struct, frozen=True, kw_only=True):
 def parse_args(tool: Tool, raw: str) -> Any:
     """The arguments of a call, whole and against the tool's schema, or a ToolError that tells the model what is wrong."""
     try:
-        return msgspec.json.decode(raw or "{}", type=tool.args, strict=False)
-    except msgspec.ValidationError as error:
-        raise ToolError(f"{tool.spec.name} was not run, its arguments do not fit: {error}") from None
+        given: Any = msgspec.json.decode(raw if raw.strip() else "{}")
     except msgspec.DecodeError as error:
-        raise ToolError(f"{tool.spec.name} was not run, its arguments are not valid JSON: {error}") from None
+        raise ToolError(f"{tool.spec.name} did not run: its arguments are not JSON ({error}).") from error
+    if not isinstance(given, dict):
+        raise ToolError(f"{tool.spec.name} did not run: its arguments must be one JSON object.")
+    if hasattr(tool.args, "__struct_fields__"):
+        given = _known(tool, cast(dict[str, Any], given))
+    try:
+        return msgspec.convert(given, tool.args, strict=False)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$.")
+        raise ToolError(f"{tool.spec.name} did not run: {where.rstrip('`') or 'arguments'}: {what}.") from error
+
+
+def _known(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
+    """Without nulls, which models send for what they leave out; raises on names that are wrong or missing."""
+    fields = msgspec.structs.fields(tool.args)
+    given = {name: value for name, value in given.items() if value is not None}
+    unknown = given.keys() - {field.name for field in fields}
+    missing = [field.name for field in fields if field.required and field.name not in given]
+    if not unknown and not missing:
+        return given
+    wrong = [f"unknown argument {name!r}" for name in sorted(unknown)]
+    wrong += [f"argument {name!r} is missing" for name in missing]
+    takes = ", ".join(field.name if field.required else f"{field.name}?" for field in fields)
+    raise ToolError(f"{tool.spec.name} did not run: {'; '.join(wrong)}. It takes ({takes}).")
 
 
 PluginKind = Literal["tools", "models", "terminals", "platforms", "memory", "commands", "skills"]

@@ -139,9 +139,12 @@ class SqliteStore:
         await self._writer.write(lambda db: _keep(db, _number(db, session), blob))
         return blob.hash
 
-    async def get(self, ref: str) -> bytes:
-        query = "SELECT data FROM blobs WHERE hash >= ? AND hash < ? LIMIT 2"
-        found = await self._reader.read(lambda db: fetch(db, query, (ref, ref + "g")))
+    async def get(self, ref: str, session: str) -> bytes:
+        query = (
+            "SELECT data FROM blobs JOIN blob_uses ON blob = blobs.n JOIN sessions ON sessions.n = session "
+            "WHERE hash >= ? AND hash < ? AND sessions.id = ? LIMIT 2"
+        )
+        found = await self._reader.read(lambda db: fetch(db, query, (ref, ref + "g", session)))
         if len(found) != 1:
             raise StoreError(f"no stored data is named {ref!r}" if not found else f"{ref!r} names more than one")
         return found[0][0]

@@ -1,0 +1,1 @@
+"""What the model can do: files, shell, todo, clarify; and the toolsets that name them."""
