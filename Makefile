@@ -1,0 +1,45 @@
+# One word for each habit. Every word first makes sure of .venv and of the programs it needs; ARGS reach pytest.
+
+PYTHON = .venv/bin/python
+
+# pyright would ask the network for a newer version of itself.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS = 1
+
+.PHONY: all setup check test test-real test-model soak bench bench-peers docs lock
+
+all: check test
+
+setup:
+	@scripts/setup_dev.sh
+
+check: setup
+	$(PYTHON) scripts/lock.py --check
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m pyright
+	.venv/bin/shellcheck hermes install.sh setup-hermes.sh scripts/*.sh .ci/run
+	.venv/bin/lint-imports --no-logo --cache-dir .cache/import-linter
+
+test: setup
+	$(PYTHON) -m pytest $(ARGS)
+
+test-real: setup
+	$(PYTHON) -m pytest -m real --timeout=1800 $(ARGS)
+
+test-model: setup
+	$(PYTHON) -m pytest -m model --timeout=3600 --capture=no $(ARGS)
+
+soak: setup
+	$(PYTHON) -m pytest -m soak --timeout=0 $(ARGS)
+
+bench: setup
+	$(PYTHON) -m bench
+
+bench-peers: setup
+	$(PYTHON) -m bench.peers
+
+docs: setup
+	$(PYTHON) scripts/docs.py
+
+lock: setup
+	$(PYTHON) scripts/lock.py
