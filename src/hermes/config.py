@@ -79,7 +79,7 @@ class Local(Struct, frozen=True):
     threads: int = 0
 
 
-class _File(Struct, frozen=True):
+class File(Struct, frozen=True):
     """config.yaml as Hermes reads it; keys that it does not know are left alone."""
 
     model: ModelSettings | str = ""
@@ -107,7 +107,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     model: ModelSettings
     fallbacks: tuple[ModelSettings, ...]
     yolo: bool
-    file: _File
+    file: File
 
     @property
     def database(self) -> Path:
@@ -129,7 +129,7 @@ def load(environ: Mapping[str, str] | None = None, *, use_file: bool = True) -> 
     environ = dict(os.environ if environ is None else environ)
     home = find_home(environ)
     variables = read_env(home / ".env") | environ
-    file = convert(read_yaml(home / "config.yaml"), variables, home / "config.yaml") if use_file else _File()
+    file = convert(read_yaml(home / "config.yaml"), variables, home / "config.yaml") if use_file else File()
     return Settings(
         home=home,
         environ=variables,
@@ -175,9 +175,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
-def convert(data: dict[str, Any], variables: Mapping[str, str], path: Path) -> _File:
+def convert(data: dict[str, Any], variables: Mapping[str, str], path: Path) -> File:
     try:
-        return msgspec.convert(_expand(data, variables), _File, strict=False)
+        return msgspec.convert(_expand(data, variables), File, strict=False)
     except msgspec.ValidationError as error:
         text, _, where = str(error).partition(" - at `$.")
         key = where.rstrip("`") or "a setting"

@@ -64,6 +64,7 @@ class Desk(Protocol):
 
     session: str
     surface: str
+    effort: str
     history: History
     meter: Meter
     world: World

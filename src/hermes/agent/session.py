@@ -76,6 +76,7 @@ class Options(Struct, frozen=True, kw_only=True):
     parent: str = ""
     budget: Budget = Budget()
     can_ask: bool = True
+    effort: str = ""
     above: Meter | None = None
     model_named: Callable[[str], Model] | None = None
     toolset: Callable[[tuple[str, ...]], tuple[Tool, ...]] | None = None
@@ -97,6 +98,7 @@ class Session:
         self.system = options.system
         self.tools: Mapping[str, Tool] = {}
         self.specs: tuple[ToolSpec, ...] = ()
+        self.effort = options.effort
         self.budget = options.budget
         self.meter = Meter(self.budget, options.above)
         self._store = store

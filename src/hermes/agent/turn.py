@@ -63,6 +63,7 @@ async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
         tools=desk.specs,
         items=view,
         max_output=allowed,
+        effort=desk.effort,
         images={ref: await desk.blob(ref) for ref in image_refs(view)},
     )
     call = new_id("model_")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from hermes.config import File
 from hermes.protocol.errors import StoreError, ToolError
 from hermes.protocol.items import Image, Location, Text
 from hermes.protocol.terminals import Stat
@@ -77,7 +78,7 @@ async def write_file(
     return edited("\n".join([line, *drafts.syntax()]), changes)
 
 
-def files_tools() -> list[Tool]:
+def files_tools(settings: File) -> list[Tool]:
     """read_file and write_file for one session."""
     return [
         tool(Reads().read_file, kind="read", toolset="file", effect=False, title=lambda args: args.path),

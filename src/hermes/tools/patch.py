@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from hermes.config import File
 from hermes.protocol.errors import ToolError
 from hermes.protocol.items import FileChange
 from hermes.protocol.tools import Result, Tool, ToolContext
@@ -49,7 +50,7 @@ async def patch(
     return edited("\n".join([*lines, *notes, *drafts.syntax()]), changes)
 
 
-def patch_tools() -> list[Tool]:
+def patch_tools(settings: File) -> list[Tool]:
     return [tool(patch, kind="edit", toolset="file", title=_title, writes=_writes)]
 
 

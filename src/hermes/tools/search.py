@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from hermes.config import File
 from hermes.protocol.terminals import Match, Search
 from hermes.protocol.tools import Result, Tool, ToolContext, said
 from hermes.tools.declare import tool
@@ -52,7 +53,7 @@ async def search_files(
     return said(text, source=real)
 
 
-def search_tools() -> list[Tool]:
+def search_tools(settings: File) -> list[Tool]:
     return [
         tool(search_files, kind="search", toolset="file", effect=False, title=lambda args: args.pattern),
     ]

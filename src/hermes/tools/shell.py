@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from hermes.config import File
 from hermes.protocol.errors import ToolError
 from hermes.protocol.terminals import BackgroundProcess, ProcessInfo, Ran
 from hermes.protocol.tools import Result, Tool, ToolContext, said
@@ -12,7 +13,6 @@ from hermes.tools.declare import tool
 from hermes.tools.exits import is_harmless, meaning
 from hermes.tools.watching import Breaker, Watch
 
-TIMEOUT = 180
 LONGEST_TIMEOUT = 600
 OUTPUT_SHOWN = 20_000
 TAIL_SHOWN = 2_000
@@ -24,7 +24,8 @@ Action = Literal["list", "poll", "log", "wait", "kill", "write", "submit", "clos
 class Shell:
     """The commands of one session, and what it is to be told about those in the background."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
         self._breaker = Breaker()
         self._told: dict[str, Told] = {}
 
@@ -33,7 +34,7 @@ class Shell:
         ctx: ToolContext,
         command: str,
         background: Annotated[bool, Meta(description="for servers, watchers and what takes minutes")] = False,
-        timeout: Annotated[int, Meta(description="seconds, default 180, at most 600")] = TIMEOUT,
+        timeout: Annotated[int, Meta(description="seconds, at most 600")] = 0,
         workdir: Annotated[str, Meta(description="folder for this command only")] = "",
         pty: Annotated[bool, Meta(description="background: for programs that want a screen")] = False,
         notify_on_complete: Annotated[bool, Meta(description="background: tell me when it ends")] = False,
@@ -49,7 +50,7 @@ class Shell:
             return await self._start(ctx, command, workdir, pty, (notify_on_complete, watch_patterns))
         if pty or notify_on_complete or watch_patterns:
             raise ToolError("pty, notify_on_complete and watch_patterns need background=true.")
-        return await _run(ctx, command, workdir, min(timeout, LONGEST_TIMEOUT) if timeout > 0 else TIMEOUT)
+        return await _run(ctx, command, workdir, self._limit(timeout))
 
     async def process(
         self,
@@ -63,7 +64,7 @@ class Shell:
         ],
         session_id: Annotated[str, Meta(description="proc_..., for all but list")] = "",
         data: str = "",
-        timeout: Annotated[int, Meta(description="wait: seconds, default 180")] = TIMEOUT,
+        timeout: Annotated[int, Meta(description="wait: seconds")] = 0,
         offset: Annotated[int, Meta(description="log: first byte")] = 0,
         limit: Annotated[int, Meta(description="log: bytes")] = OUTPUT_SHOWN,
     ) -> Result:
@@ -79,7 +80,7 @@ class Shell:
                 output, end = found.output(max(0, offset), min(max(1, limit), OUTPUT_SHOWN))
                 text = _with_output(output, f"[{_line(found.info)}; next offset={end}]")
             case "wait":
-                await self._wait(found, min(max(1, timeout), LONGEST_TIMEOUT))
+                await self._wait(found, self._limit(timeout))
                 text = _news(found)
             case "kill":
                 await found.kill()
@@ -111,7 +112,11 @@ class Shell:
         self._told[started.info.id] = told
         return said(f"[started {_line(started.info)}; process looks after it]")
 
-    async def _wait(self, found: BackgroundProcess, seconds: int) -> None:
+    def _limit(self, asked: int) -> float:
+        """The seconds that a command or a wait may take: what was asked for, or what is set."""
+        return min(asked, LONGEST_TIMEOUT) if asked > 0 else self._seconds
+
+    async def _wait(self, found: BackgroundProcess, seconds: float) -> None:
         """Wait for a process; what ends while the model waits for it needs no notification."""
         if told := self._told.get(found.info.id):
             told.waited_for += 1
@@ -143,9 +148,9 @@ class Told:
             self._ctx.post(_with_output(output[-TAIL_SHOWN:], f"[background process {_line(info)}]"))
 
 
-def shell_tools() -> list[Tool]:
+def shell_tools(settings: File) -> list[Tool]:
     """terminal and process for one session."""
-    shell = Shell()
+    shell = Shell(settings.terminal.timeout)
     return [
         tool(shell.terminal, kind="execute", toolset="terminal", title=lambda args: _short(args.command)),
         tool(
@@ -157,7 +162,7 @@ def shell_tools() -> list[Tool]:
     ]
 
 
-async def _run(ctx: ToolContext, command: str, workdir: str, seconds: int) -> Result:
+async def _run(ctx: ToolContext, command: str, workdir: str, seconds: float) -> Result:
     if sign := detaching(command):
         raise ToolError(
             f"Not run: {sign!r} leaves a process running behind a command that is waited for. "
@@ -176,9 +181,9 @@ async def _run(ctx: ToolContext, command: str, workdir: str, seconds: int) -> Re
     return said(text, failed=ran.timed_out or not is_harmless(last, ran.code))
 
 
-def _ending(ran: Ran, command: str, seconds: int) -> list[str]:
+def _ending(ran: Ran, command: str, seconds: float) -> list[str]:
     if ran.timed_out:
-        return [f"[timed out after {seconds} s and was ended; for long work use background=true]"]
+        return [f"[timed out after {seconds:g} s and was ended; for long work use background=true]"]
     if ran.code == 0:
         return []
     what = meaning(command, ran.code)

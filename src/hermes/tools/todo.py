@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from hermes.config import File
 from hermes.protocol.errors import ToolError
 from hermes.protocol.items import PlanEntry
 from hermes.protocol.tools import Result, Tool, ToolContext, said
@@ -32,7 +33,7 @@ async def todo(
     return said(_shown(plan), trust="trusted")
 
 
-def todo_tools() -> list[Tool]:
+def todo_tools(settings: File) -> list[Tool]:
     return [tool(todo, kind="think", toolset="todo")]
 
 

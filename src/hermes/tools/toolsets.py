@@ -1,12 +1,13 @@
 """Toolsets: the names by which people choose what the model can do.
 
-Tools are named as "module:object" and imported only when chosen; the object is a function that makes the tools of one
-session.
+Tools are named as "module:object" and imported only when chosen; the object is a function from settings to the tools of one
+session. A name that is not in the table may be an entry point of the group hermes.tools.
 """
 
-from collections.abc import Callable, Iterable
-from importlib import import_module
+from collections.abc import Iterable
 
+from hermes import plugins
+from hermes.config import File
 from hermes.protocol.errors import UserError
 from hermes.protocol.tools import Tool
 
@@ -43,23 +44,20 @@ def tool_names(chosen: Iterable[str]) -> tuple[str, ...]:
     """The tools of toolsets, or single tools, each once and in the table's order: the prompt must not depend on ours."""
     names: set[str] = set()
     for name in chosen:
-        if name not in TOOLSETS and name not in TOOLS:
+        if name not in TOOLSETS and plugins.find("tools", name, TOOLS) is None:
             raise UserError(f"There is no toolset {name!r}.", hint=_hint(name))
         names.update(TOOLSETS.get(name, (name,)))
-    return tuple(name for name in TOOLS if name in names)
+    return (*(name for name in TOOLS if name in names), *sorted(names - TOOLS.keys()))
 
 
-def make_tools(chosen: Iterable[str]) -> tuple[Tool, ...]:
+def make_tools(chosen: Iterable[str], settings: File | None = None) -> tuple[Tool, ...]:
     """The chosen tools for one session."""
     names = tool_names(chosen)
-    makers = dict.fromkeys(TOOLS[name] for name in names)
-    made = {tool.spec.name: tool for maker in makers for tool in _load(maker)()}
+    makers = dict.fromkeys(plugins.find("tools", name, TOOLS) or "" for name in names)
+    made: dict[str, Tool] = {}
+    for maker in makers:
+        made |= {tool.spec.name: tool for tool in plugins.load(maker)(settings or File())}
     return tuple(made[name] for name in names)
-
-
-def _load(target: str) -> Callable[[], list[Tool]]:
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
 
 
 def _hint(name: str) -> str:

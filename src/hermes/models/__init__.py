@@ -1,0 +1,1 @@
+"""Models: the dialects that speak to providers, and the model that runs in this process."""
