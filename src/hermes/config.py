@@ -226,7 +226,9 @@ def set_value(path: Path, key: str, value: Any) -> None:
     def change(data: dict[str, Any]) -> None:
         *folders, last = key.split(".")
         for name in folders:
-            data = data.setdefault(name, {})
+            if data.get(name) is None:
+                data[name] = {}
+            data = data[name]
             if not isinstance(data, dict):
                 raise UserError(f"{key}: {name} is not a group of settings", f"hermes config unset {name} first")
         data[last] = value
@@ -242,15 +244,17 @@ def unset_value(path: Path, key: str) -> bool:
         nonlocal found
         *folders, last = key.split(".")
         for name in folders:
-            data = data.get(name, {})
-        found = isinstance(data, dict) and data.pop(last, None) is not None
+            data = data.get(name, {}) if isinstance(data, dict) else {}
+        found = isinstance(data, dict) and last in data
+        if found:
+            del data[last]
 
-    _edit(path, change)
+    _edit(path, change, check=False)
     return found
 
 
-def _edit(path: Path, change: Any) -> None:
-    """Change a YAML file under a lock: as a whole or not at all, and only if the result can be read again."""
+def _edit(path: Path, change: Any, *, check: bool = True) -> None:
+    """Change a YAML file under a lock: as a whole or not at all, and with `check` only if the result fits the settings."""
     import io
 
     from ruamel.yaml import YAML
@@ -265,7 +269,9 @@ def _edit(path: Path, change: Any) -> None:
         change(data)
         text = io.StringIO()
         yaml.dump(data, text)
-        convert(YAML(typ="safe").load(text.getvalue()) or {}, {}, path)
+        if check:
+            variables = read_env(path.with_name(".env")) | dict(os.environ)
+            convert(YAML(typ="safe").load(text.getvalue()) or {}, variables, path)
         write_private(path, text.getvalue())
 
 
@@ -275,7 +281,15 @@ def set_secret(path: Path, name: str, value: str) -> None:
     with locked(path):
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         kept = [line for line in lines if line.strip().removeprefix("export ").partition("=")[0].strip() != name]
-        write_private(path, "\n".join([*kept, f"{name}={value}"] if value else kept) + "\n")
+        line = f"{name}={_quoted(value)}"
+        write_private(path, "\n".join([*kept, line] if value else kept) + "\n")
+
+
+def _quoted(value: str) -> str:
+    """A value as it must stand in .env to be read back the same."""
+    if value == value.strip() and " #" not in value and value[:1] not in ("'", '"'):
+        return value
+    return f"'{value}'"
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ from hermes.protocol.models import Began, Ended, Finished, Grew, Tokens
 from hermes.protocol.ops import Answer, Budget, Configure, Interrupt, Rewind, Say
 from hermes.protocol.tools import said
 from hermes.store.sqlite import SqliteStore
-from tests.agent.stage import Recording, ScriptedModel, answer, call, finish, make_tool, options, play, text
+from tests.agent.stage import Play, Recording, ScriptedModel, answer, call, finish, make_tool, options, play, text
 
 
 async def forever() -> None:
@@ -321,3 +321,13 @@ async def test_another_process_sends_ops_through_the_store(tmp_path):
         await elsewhere.put(stage.session.id, Say(parts=(Text("from afar"),), by="other process"))
         await stage.until(lambda: stage.of(TurnEnded) == [TurnEnded("done")])
         assert [e.body for e in await elsewhere.events(stage.session.id)] == [e.body for e in stage.events if e.seq]
+
+
+async def test_ops_from_elsewhere_reach_every_session_of_a_process(tmp_path):
+    async with play(tmp_path, ScriptedModel()) as one, SqliteStore(tmp_path / "state.db") as elsewhere:
+        other = Play(await Session.create(one.store, options(ScriptedModel())), one.store)
+        for stage in (one, other):
+            await elsewhere.put(stage.session.id, Say(parts=(Text("from afar"),)))
+        for stage in (one, other):
+            await stage.until(lambda stage=stage: stage.of(TurnEnded) == [TurnEnded("done")])
+        await other.close()

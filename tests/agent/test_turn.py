@@ -128,7 +128,7 @@ async def test_an_unforeseen_error_is_a_failure_not_a_success(tmp_path, caplog):
 
 async def test_a_refusal_ends_the_turn_as_refused(tmp_path):
     async with play(tmp_path, ScriptedModel(text("I will not") + finish("refused"))) as stage:
-        assert await stage.say() == TurnEnded("refused", error="I will not")
+        assert (await stage.say()).reason == "refused"
 
 
 async def test_an_empty_answer_is_a_failure(tmp_path):

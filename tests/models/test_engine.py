@@ -51,6 +51,14 @@ async def test_what_it_says_has_the_form_that_was_asked_for(engine: Engine):
     assert value["size"] in (3, 4, 5)
 
 
+async def test_words_come_one_by_one(engine: Engine):
+    longer = {"type": "string", "minLength": 40, "maxLength": 50}
+    async with aclosing(engine.answer(ask("Hello."), longer, 60)) as pieces:
+        texts = [piece.text async for piece in pieces if piece.text]
+    assert len(texts) > 5
+    assert 40 <= len(msgspec.json.decode("".join(texts))) <= 50
+
+
 async def test_a_prompt_that_goes_on_is_not_evaluated_from_its_start(engine: Engine):
     messages = ask(" ".join(f"Fact {n}." for n in range(30)))
     text, _, first = await said(engine, messages)

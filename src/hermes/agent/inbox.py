@@ -32,8 +32,9 @@ class Inbox:
 
     async def watch(self) -> None:
         """Go on taking in what other processes put into the store."""
+        state = 0
         while True:
-            await self._store.changed()
+            state = await self._store.changed(state)
             await self.fetch()
 
     def _take(self, row: int, op: AnyOp) -> None:

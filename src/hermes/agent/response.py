@@ -59,7 +59,7 @@ class Response:
             case Retrying(why=why, wait=wait, model=model):
                 yield from self._discard()
                 later = f" in {wait:.0f} s" if wait >= 1 else ""
-                yield Notice(f"{why}; trying {model} again{later}", level="warning", code="retry")
+                yield Notice(f"{why.rstrip('. ')}; trying {model} again{later}", level="warning", code="retry")
 
     def _begin(self, began: Began) -> Iterator[Body]:
         place: dict[str, Any] = {"id": new_id(), "turn": self._turn, "step": self._step, "index": began.index}

@@ -110,6 +110,7 @@ class Session:
         self._turn: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._posts: set[asyncio.Task[Receipt]] = set()
+        self._closing: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
         self._use_tools(options.tools)
 
@@ -168,8 +169,9 @@ class Session:
 
     async def close(self, reason: str = "") -> None:
         """End the turn, write the end, let go of the session."""
-        if not self._closed.is_set():
-            await self._shut(reason)
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._shut(reason))
+        await asyncio.shield(self._closing)
 
     async def closed(self) -> None:
         await self._closed.wait()
@@ -277,7 +279,7 @@ class Session:
                 await self._rewind(op)
             case Close():
                 self._recorder.apply(op.id)
-                await self._shut(op.reason)
+                await self.close(op.reason)
 
     async def _say(self, op: Say) -> None:
         if self._turn is None and not self._queue:

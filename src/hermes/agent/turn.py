@@ -34,7 +34,7 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
                 yield body
         assert response.finished is not None
         if response.finished.reason == "refused":
-            raise Refused(response.text.strip() or "the model declined to answer")
+            raise Refused("the model declined to answer, or a content filter stopped it")
         if not response.calls:
             if response.finished.reason == "length":
                 raise LimitReached("output", "the answer reached the model's output limit")

@@ -109,8 +109,10 @@ class Endpoint(Struct, frozen=True, kw_only=True):
             raise self._silent(wait.first) from error
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise BadRequest(f"{self.url} is no web address: set base_url") from error
-        except httpx2.HTTPError as error:
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise Disconnected(f"cannot reach {self._host}: {_reason(error)}") from error
+        except httpx2.HTTPError as error:
+            raise Disconnected(f"the connection to {self._host} was lost: {_reason(error)}") from error
         try:
             if dump:
                 dump.answered(response.status_code, response.headers)
@@ -243,4 +245,9 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    return faults.one_line(str(error)) or type(error).__name__
+    """What happened to a connection, in words; httpx2 often has none of its own."""
+    import httpx2
+
+    if told := faults.one_line(str(error)):
+        return told
+    return "it took too long" if isinstance(error, httpx2.TimeoutException) else "it was reset"

@@ -20,7 +20,6 @@ BATCH = 64
 KEPT_PROMPTS = 256
 """Megabytes of evaluated prompts kept for sessions that take turns; 1,000 tokens of the 1.5B model take 28."""
 
-
 GUIDANCE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
 """Blanks are tokens too; and schemas of others use words that the grammar's compiler does not know."""
 
@@ -81,8 +80,7 @@ class Engine:
     @classmethod
     async def load(cls, path: Path, *, window: int, threads: int = 0) -> "Engine":
         """Read the model file; llama.cpp blocks the whole process meanwhile, about a second for a gigabyte."""
-        xllamacpp = _runtime()
-        return cls(xllamacpp, await asyncio.to_thread(_start, xllamacpp, path, window, threads or _cores()))
+        return cls(*await asyncio.to_thread(_start, path, window, threads or _cores()))
 
     async def answer(self, messages: list[dict[str, str]], schema: dict[str, Any], limit: int) -> AsyncGenerator[Piece]:
         """What the model says to the messages, as JSON of that schema; closing the iterator stops it."""
@@ -155,7 +153,9 @@ def _runtime() -> Any:
         ) from error
 
 
-def _start(xllamacpp: Any, path: Path, window: int, threads: int) -> Any:
+def _start(path: Path, window: int, threads: int) -> tuple[Any, Any]:
+    """The runtime and the model loaded in it."""
+    xllamacpp = _runtime()
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.n_ctx = window
@@ -163,7 +163,7 @@ def _start(xllamacpp: Any, path: Path, window: int, threads: int) -> Any:
     params.n_batch = params.n_ubatch = BATCH
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.cache_ram_mib = KEPT_PROMPTS
-    # A second copy of the weights in another order takes half as much memory again and is not faster.
+    # A second copy of the weights in another order takes half as much memory again, and no gain could be measured.
     params.no_extra_bufts = True
     params.warmup = params.fit_params = params.ui = params.endpoint_slots = False
     params.n_threads_http = 1
@@ -172,6 +172,6 @@ def _start(xllamacpp: Any, path: Path, window: int, threads: int) -> Any:
     with tempfile.TemporaryDirectory(prefix="hermes-") as folder:
         params.hostnames = [f"{folder}/llama.sock"]
         try:
-            return xllamacpp.Server(params)
+            return xllamacpp, xllamacpp.Server(params)
         except RuntimeError as error:
             raise UserError(f"the model file {path} cannot be loaded", "delete it to have it fetched again") from error

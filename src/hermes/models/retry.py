@@ -22,7 +22,7 @@ from hermes.protocol.errors import (
     RateLimited,
     Refused,
 )
-from hermes.protocol.models import Delta, Finished, Model, ModelRequest, Retrying
+from hermes.protocol.models import Began, Delta, Finished, Model, ModelRequest, Retrying
 
 log = logging.getLogger(__name__)
 
@@ -163,9 +163,13 @@ class _Effort:
         self.tries += 1
         self._secret = await self._key.secret(self._rejected)
         model = self.candidate.model(self._secret)
+        said_something = False
         async with aclosing(model.stream(self._request)) as deltas:
             async for delta in deltas:
+                said_something = said_something or (isinstance(delta, Began) and delta.kind != "thought")
                 if isinstance(delta, Finished):
+                    if not said_something and delta.reason == "stop":
+                        raise Disconnected("the model answered with nothing")
                     self.candidate.woke(self._key)
                     yield delta
                     return

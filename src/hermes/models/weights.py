@@ -122,7 +122,7 @@ async def fetch(
 
 def _readable_model(path: Path) -> Path:
     """A person's own file is taken as it is, if it is a model at all."""
-    hint = "set it to a .gguf file, or remove the setting to use the built-in model"
+    hint = "hermes config set local.path FILE.gguf, or hermes config unset local.path for the built-in one"
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -202,7 +202,7 @@ async def _bring(target: Path, weights: Weights, progress: Progress, env: Mappin
         report(0, problems[-1])
     raise UserError(
         f"cannot fetch the weights of {weights.name}: {'; '.join(problems)}",
-        "start again to go on where it stopped, or configure the path of a .gguf file",
+        "start again to go on where it stopped, or: hermes config set local.path FILE.gguf",
     )
 
 

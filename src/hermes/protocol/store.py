@@ -145,6 +145,6 @@ class Processes(Protocol):
 class Store(Log, OpQueue, Journal, Blobs, Leases, Processes, Protocol):
     """All of it, on one database."""
 
-    async def changed(self) -> None:
-        """Return when another process may have written something."""
+    async def changed(self, since: int) -> int:
+        """The state of the database once it is another than `since`, because another process has written something."""
         ...

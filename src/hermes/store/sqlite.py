@@ -32,7 +32,6 @@ class SqliteStore:
         self.path = path
         self._writer = Lane(path)
         self._reader = Lane(path)
-        self._seen = -1
 
     async def __aenter__(self) -> "SqliteStore":
         return self
@@ -101,14 +100,13 @@ class SqliteStore:
         found = await self._writer.read(lambda db: fetch(db, query, (session, after)))
         return [(n, decode_op(body.encode())) for n, body in found]
 
-    async def changed(self) -> None:
+    async def changed(self, since: int) -> int:
         while True:
             await asyncio.sleep(POLL)
             # data_version moves on the writing connection only when another process has committed.
             now = await self._writer.read(lambda db: fetch(db, "PRAGMA data_version")[0][0])
-            if now != self._seen:
-                self._seen = now
-                return
+            if now != since:
+                return now
 
     # Journal, processes
 
