@@ -308,12 +308,15 @@ def locked(path: Path) -> Iterator[None]:
 def write_private(path: Path, text: str) -> None:
     """Write a file of mode 0600, all or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
+        handle = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
+    except OSError as error:
+        hint = "free some space, or check its permissions; it is as it was"
+        raise UserError(f"cannot write {path}: {error.strerror}", hint) from error
     finally:
         unfinished.unlink(missing_ok=True)

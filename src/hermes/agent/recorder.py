@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable
 
 from hermes.agent.history import History
 from hermes.agent.listeners import Listeners
-from hermes.protocol.errors import HermesError, LeaseLost, StoreError
-from hermes.protocol.events import Body, Event, ItemDelta, ItemDone
+from hermes.protocol.errors import LeaseLost, StoreError
+from hermes.protocol.events import Body, Event, ItemDelta, ItemDone, Notice
 from hermes.protocol.store import Batch, Blob, JournalRow, Store
 
 log = logging.getLogger(__name__)
+AGAIN = 1.0
+"""Seconds until what could not be committed is tried again."""
 SOON = 0.015
 """Seconds that an event may wait for others to be committed with; a fast answer is one commit, a slow one is not held up."""
 KEPT_OUTPUT, KEPT_PIECES = 8_000, 64
@@ -114,16 +116,36 @@ class Recorder:
             for event in noted:
                 self.listeners.tell(event)
 
-    def _commit_later(self) -> None:
-        self._timer = None
-        self._later = asyncio.get_running_loop().create_task(self._try_commit())
-
-    async def _try_commit(self) -> None:
-        """A commit that nobody waits for: its failure comes up again at the next one that somebody does."""
+    async def commit_or_tell(self) -> None:
+        """Commit; if that fails, tell the listeners that it is not saved, and try again until it is."""
         try:
             await self.commit()
-        except HermesError as error:
-            log.warning("session %s: %s", self._session, error)
+        except StoreError as error:
+            notice = Notice(f"not saved: {error}", level="error", code="unsaved")
+            self.listeners.tell(Event(session=self._session, turn=self.history.turn, at=self._now(), body=notice))
+            self._try_again(error)
+
+    def close(self) -> None:
+        """No more tries for what could not be committed."""
+        self.listeners.end()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _commit_later(self) -> None:
+        self._timer = None
+        self._later = asyncio.get_running_loop().create_task(self._commit_soon())
+
+    async def _commit_soon(self) -> None:
+        """A commit that nobody waits for."""
+        try:
+            await self.commit()
+        except StoreError as error:
+            self._try_again(error)
+
+    def _try_again(self, error: StoreError) -> None:
+        log.warning("session %s: %s", self._session, error)
+        if self.lost is None and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(AGAIN, self._commit_later)
 
     def _keep_partial(self, body: Body) -> None:
         match body:

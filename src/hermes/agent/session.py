@@ -355,8 +355,7 @@ class Session:
         self._queue.extendleft(_as_say(op) for op in reversed(self._joining))
         self._joining.clear()
         self._turn = None  # before anybody hears of the end: whoever does may go on at once
-        with suppress(StoreError):  # it stays noted, and the next commit that works takes it along
-            await self._recorder.commit()
+        await self._recorder.commit_or_tell()
         if self._turn is None and self._queue and self._recorder.lost is None and not self._closed.is_set():
             self._turn = asyncio.create_task(self._run_turn(self._queue.popleft()))
 
@@ -430,7 +429,7 @@ class Session:
         for task in self._tasks:
             if task is not asyncio.current_task():
                 task.cancel()
-        self._recorder.listeners.end()
+        self._recorder.close()
         await self.world.close()
 
 

@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 import apsw
 
 from hermes.protocol.errors import DiskFull, StoreError
-from hermes.store.schema import open_database
+from hermes.store.schema import open_database, open_without_space
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], Any]
 MOST_TOGETHER = 64
+LEAST_ROOM = 64 * 1024
 
 
 class _Job:
@@ -53,6 +54,7 @@ class Lane:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._connection: apsw.Connection | None = None
         self._lock = -1
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -80,7 +82,6 @@ class Lane:
             await asyncio.to_thread(self._thread.join)
 
     def _run(self) -> None:
-        connection: apsw.Connection | None = None
         while (job := self._jobs.get()) is not None:
             jobs = [job]
             last = False
@@ -90,31 +91,46 @@ class Lane:
                     last = True
                     break
                 jobs.append(following)
-            try:
-                connection = connection or self._open()
-                self._do(connection, jobs)
-            except Exception as error:  # whatever it is, every caller must have an answer
-                for failed in jobs:
-                    failed.error = failed.error or translate(error, self.path)
-            for done in jobs:
-                done.settle()
+            self._serve(jobs)
             if last:
                 break
-        if connection is not None:
-            connection.close()
+        if self._connection is not None:
+            self._connection.close()
         if self._lock >= 0:
             os.close(self._lock)
-            self._lock = -1
+
+    def _serve(self, jobs: list[_Job]) -> None:
+        """Do these jobs; whatever happens, every caller gets an answer."""
+        try:
+            if self._connection is None:
+                self._connection = self._open()
+            self._do(self._connection, jobs)
+        except Exception as error:
+            for failed in jobs:
+                failed.error = failed.error or translate(error, self.path)
+            if self._connection is None and is_full(self.path):
+                self._read_on_a_full_disk(jobs)
+        for done in jobs:
+            done.settle()
 
     def _open(self) -> apsw.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        if self._lock < 0:
+            self._lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         with self._turn():
             fresh = not self.path.exists()
             connection, self.readonly = open_database(self.path)
             if fresh:
                 self.path.chmod(0o600)
         return connection
+
+    def _read_on_a_full_disk(self, jobs: list[_Job]) -> None:
+        """A database that cannot be opened for want of space can still be read, for these jobs only."""
+        with contextlib.suppress(apsw.Error), contextlib.closing(open_without_space(self.path)) as connection:
+            for job in jobs:
+                if not job.writes:
+                    job.error = None
+                    self._attempt(connection, job)
 
     @contextlib.contextmanager
     def _turn(self):
@@ -163,10 +179,18 @@ class Lane:
             job.error = translate(error, self.path)
 
 
+def is_full(path: Path, error: Exception | None = None) -> bool:
+    """Whether there is no room for this file to grow; SQLite calls that an I/O error where it maps its shared memory."""
+    if isinstance(error, apsw.FullError):
+        return True
+    room = os.statvfs(path.parent)
+    return room.f_bavail * room.f_frsize < LEAST_ROOM
+
+
 def translate(error: Exception, path: Path) -> Exception:
     """SQLite's words as ours; anything that is not about storage stays what it is."""
     match error:
-        case apsw.FullError():
+        case apsw.FullError() | apsw.IOError() | apsw.CantOpenError() if is_full(path, error):
             return DiskFull(f"no space left for {path}: nothing was written; free some space and try again")
         case apsw.NotADBError() | apsw.CorruptError():
             return StoreError(f"{path} is damaged ({error}): restore a backup, or move it away to start anew")

@@ -42,21 +42,31 @@ VERSION = len(MIGRATIONS)
 def open_database(path: Path) -> tuple[apsw.Connection, str]:
     """A connection to the database at its newest schema, and why it is read-only if it is ('' if it is not)."""
     connection = apsw.Connection(str(path))
-    connection.set_busy_timeout(10_000)
-    found = _version(connection)
-    if found > VERSION:
+    try:
+        connection.set_busy_timeout(10_000)
+        found = _version(connection)
+        if found > VERSION:
+            connection.close()
+            readonly = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            return readonly, (
+                f"{path} was written by a newer Hermes (schema {found}, this one knows {VERSION}): "
+                "it is open for reading only; update Hermes to write"
+            )
+        # WAL mode is a property of the file, FULL one of the connection; apsw runs a pragma only as its rows are read.
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        if found < VERSION:
+            _migrate(connection, path)
+        return connection, ""
+    except BaseException:
         connection.close()
-        readonly = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        return readonly, (
-            f"{path} was written by a newer Hermes (schema {found}, this one knows {VERSION}): "
-            "it is open for reading only; update Hermes to write"
-        )
-    # WAL mode is a property of the file, FULL one of the connection; apsw runs a pragma only as its rows are read.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=OFF", "temp_store=MEMORY"):
-        connection.execute(f"PRAGMA {pragma}").fetchall()
-    if found < VERSION:
-        _migrate(connection, path)
-    return connection, ""
+        raise
+
+
+def open_without_space(path: Path) -> apsw.Connection:
+    """A connection that needs no new file beside the database: its index of the WAL is in memory, and nobody else may
+    have the database open meanwhile."""
+    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs="unix-excl")
 
 
 def _version(connection: apsw.Connection) -> int:
