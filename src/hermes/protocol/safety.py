@@ -1,4 +1,4 @@
-"""The seams of safety: who judges an effect, what hides secrets, what can undo a change."""
+"""The seam of safety: who judges an effect."""
 
 from typing import Protocol
 
@@ -10,18 +10,10 @@ class Gate(Protocol):
 
     def judge(self, action: Action, origin: Origin) -> Verdict: ...
 
+    def choices(self, action: Action, origin: Origin) -> tuple[str, ...]:
+        """The answers that a person may give about it."""
+        ...
+
     def remember(self, action: Action, origin: Origin, choice: str) -> None:
         """Take in a person's answer: session or always."""
         ...
-
-
-class Redactor(Protocol):
-    """Masks secrets in text that goes to a model, a chat, a log or the store."""
-
-    def __call__(self, text: str) -> str: ...
-
-
-class Checkpoints(Protocol):
-    """Snapshots of a folder, taken before a turn's first change to it."""
-
-    async def before_change(self, folder: str, turn: str) -> None: ...

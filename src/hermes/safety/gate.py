@@ -1,0 +1,222 @@
+"""The gate: one verdict for every effect, by hard blocks, the person's settings, what they answered before, and rules."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from hermes.protocol.actions import (
+    Action,
+    CallServer,
+    OpenURL,
+    Origin,
+    Persist,
+    ReadPath,
+    RunCommand,
+    SendMessage,
+    Spend,
+    StartServer,
+    Verdict,
+    WritePath,
+)
+from hermes.safety import hard
+from hermes.safety.commands import Script, Simple, read
+from hermes.safety.grants import Grant, covers, grant_of
+from hermes.safety.harmless import Granted, Look
+from hermes.safety.places import ALLOW, ASK, BLOCK, Places, reading, writing
+
+# Terminals whose effects stay in a box that can be thrown away. A machine behind ssh is somebody's machine.
+CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "modal", "daytona"})
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """What the person has settled: how to ask, what never runs, what always may, and per MCP server whether to ask."""
+
+    places: Places
+    mode: Literal["manual", "smart", "off"] = "manual"
+    yolo: bool = False
+    deny: tuple[str, ...] = ()
+    allow: tuple[Grant, ...] = ()
+    servers: dict[str, Literal["allow", "ask"]] = {}
+
+
+class Gate:
+    """Judges effects by a policy, which may be replaced at any time, and remembers what a person allowed.
+
+    `always` keeps a grant for good; `not_undoable` says why a change to a path could not be rolled back, or nothing.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        always: Callable[[Grant], None],
+        not_undoable: Callable[[str], str] = lambda path: "",
+    ) -> None:
+        self.policy = policy
+        self._always = always
+        self._not_undoable = not_undoable
+        self._grants: set[tuple[str, str, Grant]] = set()
+        self._allowed: set[tuple[str, Action]] = set()
+
+    def judge(self, action: Action, origin: Origin) -> Verdict:
+        verdict = self._rule(action, origin)
+        if verdict.decision == BLOCK:
+            return verdict
+        if pattern := self._denied(action):
+            return Verdict(BLOCK, "deny", f"the settings forbid {pattern}")
+        if verdict.decision == ALLOW:
+            return verdict
+        if isinstance(action, RunCommand) and action.terminal in CONTAINERS:
+            return Verdict(ALLOW, "container", f"it stays inside {action.terminal}")
+        if self.policy.yolo or self.policy.mode == "off":
+            return Verdict(ALLOW, "not-asking", "approvals are switched off")
+        if self._is_remembered(action, origin):
+            return Verdict(ALLOW, "remembered", "the person allowed it before")
+        return verdict
+
+    def choices(self, action: Action, origin: Origin) -> tuple[str, ...]:
+        """The answers that make sense: money is allowed once at a time, and for good only what words can tell."""
+        match action:
+            case Spend():
+                return ("once", "deny")
+            case RunCommand() if self._new_grants(action, origin):
+                return ("once", "session", "always", "deny")
+            case _:
+                return ("once", "session", "deny")
+
+    def remember(self, action: Action, origin: Origin, choice: str) -> None:
+        if choice not in ("session", "always") or choice not in self.choices(action, origin):
+            return
+        grants = self._new_grants(action, origin) if isinstance(action, RunCommand) else ()
+        if choice == "always":
+            self.policy = msgspec.structs.replace(self.policy, allow=(*self.policy.allow, *grants))
+            for grant in grants:
+                self._always(grant)
+            return
+        self._allowed.add((origin.session, _without_content(action)))
+        if isinstance(action, RunCommand):
+            self._grants.update((origin.session, action.cwd, grant) for grant in grants)
+
+    # What was answered before
+
+    def _is_remembered(self, action: Action, origin: Origin) -> bool:
+        if (origin.session, _without_content(action)) in self._allowed:
+            return True
+        return isinstance(action, RunCommand) and not self._concern(action, origin, self._granted(action, origin))
+
+    def _granted(self, action: RunCommand, origin: Origin) -> Granted:
+        here = [grant for session, cwd, grant in self._grants if (session, cwd) == (origin.session, action.cwd)]
+        grants = [*self.policy.allow, *here]
+        return lambda argv: any(covers(grant, argv) for grant in grants)
+
+    def _new_grants(self, action: RunCommand, origin: Origin) -> tuple[Grant, ...]:
+        """What to keep of a command: a grant for each program that would ask; nothing if that would not be enough."""
+        script = read(action.command)
+        grants: list[Grant] = []
+        for simple in script.commands:
+            if self._look(action, origin).concern(Script((simple,), script.plain)):
+                grants.append(grant_of(_literal(simple, self.policy.places.user_home)) or ())
+        enough = not self._concern(action, origin, lambda argv: any(covers(grant, argv) for grant in grants))
+        return tuple(grants) if enough else ()
+
+    def _denied(self, action: Action) -> str:
+        if not isinstance(action, RunCommand) or not self.policy.deny:
+            return ""
+        text = hard.normalise(action.command)
+        texts = [" ".join(text.split()), *(" ".join(simple.argv) for simple in read(text).commands)]
+        matches = (
+            pattern for pattern in self.policy.deny if any(fnmatchcase(each.lower(), pattern.lower()) for each in texts)
+        )
+        return next(matches, "")
+
+    # Rules
+
+    def _rule(self, action: Action, origin: Origin) -> Verdict:
+        match action:
+            case RunCommand():
+                return self._command(action, origin)
+            case ReadPath(path):
+                return reading(path, self.policy.places)
+            case WritePath(path, delete):
+                return self._write(path, origin, delete=delete)
+            case CallServer():
+                return self._call(action, origin)
+            case StartServer(server):
+                return _unless_untrusted(origin, "start-server", f"starting {server}")
+            case Persist(what):
+                return _unless_untrusted(origin, "persist", f"keeping {what}")
+            case SendMessage(target):
+                return _unless_untrusted(origin, "send", f"a message to {target}")
+            case OpenURL(url):
+                return Verdict(ASK, "url", f"nothing is known about {url}")
+            case Spend(what, amount):
+                return Verdict(ASK, "spend", f"{what} costs {amount:.2f} dollars")
+
+    def _command(self, action: RunCommand, origin: Origin) -> Verdict:
+        if found := hard.disaster(action.command, action.cwd, self.policy.places.user_home):
+            return Verdict(BLOCK, found.rule, found.why)
+        why = self._concern(action, origin, lambda argv: False)
+        return Verdict(ASK, "command", why) if why else Verdict(ALLOW, "harmless")
+
+    def _concern(self, action: RunCommand, origin: Origin, granted: Granted) -> str:
+        return self._look(action, origin, granted).concern(read(action.command))
+
+    def _look(self, action: RunCommand, origin: Origin, granted: Granted = lambda argv: False) -> Look:
+        return Look(
+            cwd=action.cwd,
+            workspace=origin.workspace,
+            places=self.policy.places,
+            local=action.terminal == "local",
+            read=lambda path: reading(path, self.policy.places),
+            write=lambda path: self._write(path, origin),
+            granted=granted,
+        )
+
+    def _write(self, path: str, origin: Origin, *, delete: bool = False) -> Verdict:
+        verdict = writing(path, origin.workspace, self.policy.places, delete=delete)
+        if verdict.decision == ALLOW and (why := self._not_undoable(path)):
+            return Verdict(ASK, "not-undoable", why)
+        return verdict
+
+    def _call(self, action: CallServer, origin: Origin) -> Verdict:
+        called = f"{action.server}'s {action.tool}"
+        match self.policy.servers.get(action.server):
+            case "allow":
+                return Verdict(ALLOW, "server-allowed")
+            case "ask":
+                return Verdict(ASK, "server-asks", f"the settings say to ask before {called}")
+            case None if action.read_only:
+                return Verdict(ALLOW, "server-reads")
+            case None:
+                return _unless_untrusted(origin, "server-sends", called, but=(action.server, f"mcp:{action.server}"))
+
+
+def _unless_untrusted(origin: Origin, rule: str, what: str, but: tuple[str, ...] = ()) -> Verdict:
+    """Allow what reaches beyond the session, unless a text from elsewhere may be what caused it."""
+    sources = [source for source in origin.untrusted if source not in but]
+    if not sources:
+        return Verdict(ALLOW, rule)
+    return Verdict(ASK, rule, f"{what} may be the idea of {', '.join(sources[:3])}, not yours")
+
+
+def _literal(simple: Simple, user_home: str) -> tuple[str, ...]:
+    """The words of a command; none if there are patterns for names among them."""
+    if any(word.globs for word in simple.words):
+        return ()
+    return tuple(user_home + word.text[1:] if word.tilde else word.text for word in simple.words)
+
+
+def _without_content(action: Action) -> Action:
+    """What "for this session" covers: the same recipient, place or tool, whatever is sent there."""
+    match action:
+        case CallServer():
+            return msgspec.structs.replace(action, args="")
+        case SendMessage():
+            return msgspec.structs.replace(action, content="")
+        case Persist():
+            return msgspec.structs.replace(action, content="")
+        case _:
+            return action

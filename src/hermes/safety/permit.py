@@ -1,0 +1,68 @@
+"""From a verdict to a yes, or to Denied with words that tell the model what to do instead."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from hermes.protocol.actions import Action, Origin, RunCommand
+from hermes.protocol.errors import Denied
+from hermes.protocol.events import Answered, Approval
+from hermes.protocol.safety import Gate
+
+TIMEOUT = 60.0
+
+_NO_DETOUR = "Do not try to reach the same by another way; go on without it, or say what you need and why."
+
+Ask = Callable[[Approval, float], Awaitable[Answered | None]]
+
+
+def hash_of(action: Action) -> str:
+    """A fingerprint of exactly this action; an approval is good for nothing else."""
+    return hashlib.sha256(msgspec.json.encode(action, order="deterministic")).hexdigest()
+
+
+class Permit:
+    """Asks the gate about an action, and the person if the gate says so; returns if it may be done, else raises Denied.
+
+    `origin` is called anew for each action; `ask` gives None if there is nobody to ask.
+    """
+
+    def __init__(self, gate: Gate, origin: Callable[[], Origin], ask: Ask, *, timeout: float = TIMEOUT) -> None:
+        self._gate = gate
+        self._origin = origin
+        self._ask = ask
+        self._timeout = timeout
+
+    async def __call__(self, action: Action) -> None:
+        origin = self._origin()
+        verdict = self._gate.judge(action, origin)
+        if verdict.decision == "allow":
+            return
+        if verdict.decision == "block":
+            raise Denied(f"Blocked by the rule {verdict.rule}: {verdict.why}. {_NO_DETOUR}")
+        choices = self._gate.choices(action, origin)
+        request = Approval(action, hash_of(action), verdict.why, choices)
+        answer = await self._ask(request, self._timeout)
+        if answer is None:
+            raise Denied(
+                f"This needs approval ({verdict.why}) and nobody can be asked here. {_NO_DETOUR} "
+                f"The person can run hermes with --yolo{_or_allow(action, choices)} to permit it."
+            )
+        self._take(answer, action, origin, choices)
+
+    def _take(self, answer: Answered, action: Action, origin: Origin, choices: tuple[str, ...]) -> None:
+        if answer.how == "expired":
+            raise Denied(f"Nobody answered within {self._timeout:.0f} seconds, which counts as no. {_NO_DETOUR}")
+        if answer.how == "cancelled":
+            raise Denied(f"The question was withdrawn, which counts as no. {_NO_DETOUR}")
+        if answer.choice not in choices or answer.choice == "deny":
+            reason = f" and says: {answer.text}" if answer.text else ""
+            raise Denied(f"{answer.by or 'The person'} said no{reason}. {_NO_DETOUR}")
+        self._gate.remember(action, origin, answer.choice)
+
+
+def _or_allow(action: Action, choices: tuple[str, ...]) -> str:
+    return (
+        ", or put the command in command_allowlist," if isinstance(action, RunCommand) and "always" in choices else ""
+    )

@@ -1,0 +1,168 @@
+"""Which files may be read and written without a question: a verdict for each path."""
+
+import os
+import re
+
+from msgspec import Struct
+
+from hermes.protocol.actions import Verdict
+
+ALLOW, ASK, BLOCK = "allow", "ask", "block"
+
+# Folders and files that hold keys, wherever they lie: under this person's home, another's, or in a project.
+CREDENTIALS = (
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".password-store",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/op",
+    ".docker/config.json",
+    ".local/share/keyrings",
+    "library/keychains",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+    ".terraform.d/credentials.tfrc.json",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+)
+SYSTEM_CREDENTIALS = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d")
+
+# What a machine runs by itself later: git hooks, the shell's and the desktop's start-up, editors' tasks, CI.
+STARTS_BY_ITSELF = (
+    ".git",
+    ".githooks",
+    ".husky",
+    ".pre-commit-config.yaml",
+    ".gitconfig",
+    ".config/git",
+    ".github/workflows",
+    ".github/actions",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".buildkite",
+    ".travis.yml",
+    ".drone.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "jenkinsfile",
+    ".envrc",
+    ".vscode/tasks.json",
+    ".vscode/settings.json",
+    ".vscode/launch.json",
+    ".devcontainer",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    "library/launchagents",
+)
+
+OWN_SECRETS = frozenset({".env", "auth.json", "mcp-tokens"})
+_MEMORY_OF_A_PROCESS = re.compile(r"/proc/[^/]+(/task/[^/]+)?/(environ|mem)")
+_HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/zero", "/dev/stdin", "/dev/tty", "/dev/urandom", "/dev/random"})
+_KERNEL = ("/proc", "/sys", "/dev", "/boot")
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """Hermes' own home, the person's home, and where temporary files go; every path absolute and without links."""
+
+    home: str
+    user_home: str
+    temp: tuple[str, ...] = ("/tmp",)
+
+
+def inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it; nothing lies in the empty path."""
+    return bool(folder) and (path == folder or path.startswith(folder.rstrip("/") + "/"))
+
+
+def names_one_of(path: str, patterns: tuple[str, ...]) -> bool:
+    """Whether one of the patterns stands in the path as whole names; case does not count, as on some file systems."""
+    padded = "/" + path.casefold().strip("/") + "/"
+    return any(f"/{pattern}/" in padded for pattern in patterns)
+
+
+def is_credential(path: str) -> bool:
+    return names_one_of(path, CREDENTIALS) or any(inside(path, place) for place in SYSTEM_CREDENTIALS)
+
+
+def is_own_secret(path: str, places: Places) -> bool:
+    """Whether a path is one of the files where Hermes keeps keys, in its home or that of a profile."""
+    if not inside(path, places.home):
+        return False
+    names = os.path.relpath(path, places.home).split("/")
+    if names[0] == "profiles":
+        names = names[2:]
+    return bool(names) and names[0].casefold() in OWN_SECRETS
+
+
+def holds_credentials(folder: str, places: Places) -> bool:
+    """Whether a search through this folder would come across a home's keys."""
+    homely = (os.path.join(places.user_home, pattern) for pattern in CREDENTIALS)
+    return inside(places.home, folder) or any(inside(place, folder) for place in homely)
+
+
+def reading(path: str, places: Places) -> Verdict:
+    if is_own_secret(path, places):
+        return Verdict(BLOCK, "own-secrets", f"{path} holds Hermes' own keys; the person can look at it themselves")
+    if _MEMORY_OF_A_PROCESS.fullmatch(path):
+        return Verdict(BLOCK, "process-memory", f"{path} shows the keys of a running program")
+    if is_credential(path):
+        return Verdict(ASK, "credentials", f"{path} is a place where keys are kept")
+    if inside(path, "/dev") and path not in _HARMLESS_DEVICES and not inside(path, "/dev/fd"):
+        return Verdict(ASK, "device", f"{path} is a device")
+    return Verdict(ALLOW, "read")
+
+
+def writing(path: str, workspace: str, places: Places, *, delete: bool = False) -> Verdict:
+    if any(inside(path, place) for place in _KERNEL):
+        return Verdict(BLOCK, "kernel", f"{path} is part of the running system, not a file to write")
+    if _is_own(path, workspace, places):
+        return Verdict(ASK, "own-files", f"{path} decides how Hermes itself behaves")
+    if is_credential(path):
+        return Verdict(ASK, "credentials", f"{path} is a place where keys are kept")
+    if names_one_of(path, STARTS_BY_ITSELF):
+        return Verdict(ASK, "starts-by-itself", f"{path} is run later without anybody asking for it")
+    if workspace != "/" and inside(path, workspace):
+        return Verdict(ALLOW, "workspace")
+    # Scratch files. What lies there already may be another program's: that is why deleting asks, and a change to it
+    # is checkpointed like every other.
+    if not delete and any(_is_scratch(path, folder) for folder in places.temp):
+        return Verdict(ALLOW, "temporary")
+    where = f"the working folder {workspace}" if workspace else "a working folder"
+    return Verdict(ASK, "outside", f"{path} is outside {where}")
+
+
+def _is_own(path: str, workspace: str, places: Places) -> bool:
+    """Everything in Hermes' home, but for a working folder that lies in its `workspace/`."""
+    desk = os.path.join(places.home, "workspace")
+    return inside(path, places.home) and not (inside(workspace, desk) and inside(path, workspace))
+
+
+def _is_scratch(path: str, folder: str) -> bool:
+    return inside(path, folder) and path != folder and "/." not in path[len(folder) :]

@@ -1,0 +1,145 @@
+"""Which paths may be read and written without a question."""
+
+import pytest
+
+from hermes.protocol.actions import ReadPath, Verdict, WritePath
+from hermes.safety.places import Places, reading, writing
+from tests.safety.scene import NOBODY, OWN, PLACES, WORKSPACE, decide, make_gate
+
+READS = {
+    "allow": [
+        f"{WORKSPACE}/a.py",
+        f"{WORKSPACE}/.env",
+        f"{WORKSPACE}/auth.json",
+        f"{WORKSPACE}/.git/config",
+        f"{NOBODY}/.bashrc",
+        f"{NOBODY}/notes.txt",
+        f"{OWN}/config.yaml",
+        f"{OWN}/skills/x/SKILL.md",
+        f"{OWN}/profiles/work/config.yaml",
+        "/etc/hosts",
+        "/proc/cpuinfo",
+        "/dev/null",
+        f"{WORKSPACE}/myssh/x",
+        f"{WORKSPACE}/.sshx",
+        f"{WORKSPACE}/id_rsa_notes.md",
+    ],
+    "ask": [
+        f"{NOBODY}/.ssh",
+        f"{NOBODY}/.ssh/id_ed25519",
+        f"{NOBODY}/.SSH/config",
+        f"{NOBODY}/.aws/credentials",
+        f"{NOBODY}/.gnupg/x",
+        f"{NOBODY}/.kube/config",
+        f"{NOBODY}/.netrc",
+        f"{NOBODY}/.pgpass",
+        f"{NOBODY}/.config/gh/hosts.yml",
+        f"{NOBODY}/.docker/config.json",
+        f"{WORKSPACE}/.npmrc",
+        f"{WORKSPACE}/.pypirc",
+        f"{WORKSPACE}/keys/id_rsa",
+        "/root/.ssh/authorized_keys",
+        "/etc/shadow",
+        "/etc/sudoers.d/x",
+        "/dev/sda",
+        "/dev/mem",
+    ],
+    "block": [
+        f"{OWN}/.env",
+        f"{OWN}/auth.json",
+        f"{OWN}/mcp-tokens",
+        f"{OWN}/mcp-tokens/server.json",
+        f"{OWN}/profiles/work/.env",
+        f"{OWN}/profiles/work/mcp-tokens/x",
+        "/proc/1/environ",
+        "/proc/42/task/43/environ",
+        "/proc/42/mem",
+    ],
+}
+
+WRITES = {
+    "allow": [
+        f"{WORKSPACE}/a.py",
+        f"{WORKSPACE}/deep/er/a.py",
+        f"{WORKSPACE}/.env",
+        f"{WORKSPACE}/.gitignore",
+        f"{WORKSPACE}/Makefile",
+        f"{WORKSPACE}/.github/ISSUE_TEMPLATE.md",
+        f"{WORKSPACE}/.vscode/extensions.json",
+        f"{WORKSPACE}/gitx/hooks",
+        "/tmp/scratch/a.py",
+    ],
+    "ask": [
+        f"{WORKSPACE}/.git/hooks/pre-commit",
+        f"{WORKSPACE}/.git/config",
+        f"{WORKSPACE}/.git",
+        f"{WORKSPACE}/.Git/Hooks/x",
+        f"{WORKSPACE}/sub/.git/config",
+        f"{WORKSPACE}/.github/workflows/ci.yml",
+        f"{WORKSPACE}/.gitlab-ci.yml",
+        f"{WORKSPACE}/.envrc",
+        f"{WORKSPACE}/.vscode/tasks.json",
+        f"{WORKSPACE}/.husky/pre-commit",
+        f"{WORKSPACE}/Jenkinsfile",
+        f"{WORKSPACE}/.npmrc",
+        f"{WORKSPACE}x/a.py",
+        f"{NOBODY}/a.py",
+        f"{NOBODY}/.bashrc",
+        f"{NOBODY}/.config/systemd/user/x.service",
+        f"{NOBODY}/.ssh/authorized_keys",
+        f"{OWN}/config.yaml",
+        f"{OWN}/.env",
+        f"{OWN}/hooks/x/handler.py",
+        f"{OWN}/skills/x/SKILL.md",
+        f"{OWN}/workspace/a.txt",
+        "/etc/hosts",
+        "/usr/bin/ls",
+        "/tmp/.X11-unix/x",
+        "/tmp",
+        "/",
+    ],
+    "block": ["/proc/sys/kernel/x", "/sys/power/state", "/dev/sda", "/dev/null", "/boot/grub.cfg"],
+}
+
+
+@pytest.mark.parametrize(("decision", "path"), [(key, each) for key, paths in READS.items() for each in paths])
+def test_reading(decision: str, path: str) -> None:
+    assert decide(ReadPath(path)) == decision
+
+
+@pytest.mark.parametrize(("decision", "path"), [(key, each) for key, paths in WRITES.items() for each in paths])
+def test_writing(decision: str, path: str) -> None:
+    assert decide(WritePath(path)) == decision
+
+
+def test_deleting_asks_where_writing_would_and_for_scratch_files() -> None:
+    assert decide(WritePath(f"{WORKSPACE}/a.py", delete=True)) == "allow"
+    assert decide(WritePath(f"{NOBODY}/a.py", delete=True)) == "ask"
+    assert decide(WritePath("/tmp/a.py", delete=True)) == "ask"
+
+
+def test_nothing_is_inside_a_working_folder_that_is_the_whole_disk() -> None:
+    assert writing("/usr/lib/x", "/", PLACES).decision == "ask"
+    assert writing("/usr/lib/x", "", PLACES).decision == "ask"
+
+
+def test_a_working_folder_inside_hermes_home_is_one() -> None:
+    desk = f"{OWN}/workspace/site"
+    assert writing(f"{desk}/index.html", desk, PLACES) == Verdict("allow", "workspace")
+    assert writing(f"{OWN}/config.yaml", desk, PLACES).decision == "ask"
+    assert writing(f"{OWN}/config.yaml", OWN, PLACES).decision == "ask"
+    assert writing(f"{OWN}/config.yaml", NOBODY, PLACES).decision == "ask"
+
+
+def test_own_keys_stay_shut_even_with_approvals_off() -> None:
+    gate = make_gate(yolo=True)
+    assert gate.policy.yolo
+    assert decide(ReadPath(f"{OWN}/.env"), yolo=True) == "block"
+    assert decide(ReadPath(f"{NOBODY}/.ssh/id_rsa"), yolo=True) == "allow"
+    assert decide(WritePath("/proc/sys/x"), yolo=True) == "block"
+
+
+def test_a_home_elsewhere_has_keys_too() -> None:
+    places = Places(home="/data/h", user_home="/data/me")
+    assert reading("/data/h/.env", places).decision == "block"
+    assert reading("/data/h2/.env", places).decision == "allow"
