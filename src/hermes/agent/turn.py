@@ -8,7 +8,7 @@ import msgspec
 from hermes.agent.calls import run_calls
 from hermes.agent.desk import Desk
 from hermes.agent.response import Response
-from hermes.protocol.errors import Disconnected, LimitReached, Refused
+from hermes.protocol.errors import Disconnected, LimitReached, ModelError, Refused
 from hermes.protocol.events import Body, ItemDone, Usage
 from hermes.protocol.ids import new_id
 from hermes.protocol.items import Image, Item, Text, ToolCall, UserMessage
@@ -39,7 +39,7 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
             if response.finished.reason == "length":
                 raise LimitReached("output", "the answer reached the model's output limit")
             if not response.text:
-                raise Disconnected("the model answered with nothing")
+                raise ModelError("the model answered with nothing")
             return
         if response.finished.reason == "length":
             cuts += 1

@@ -151,9 +151,10 @@ class Chooser:
             head, _, tail = text.partition(":")
             if head in self.customs:
                 return self._own(head, tail, base_url, api_key_env)
-        if current and current.provider == vendor.name and not current.custom and not base_url:
-            base_url, api_key_env = current.base_url, api_key_env or current.api_key_env
+        if current and current.provider == vendor.name and not current.custom:
             text = text or current.model
+            if not base_url:
+                base_url, api_key_env = current.base_url, api_key_env or current.api_key_env
         model = normalise(text, vendor, self.catalog) if text else vendor.default
         if vendor.name == CUSTOM and not base_url:
             raise UserError(

@@ -248,6 +248,15 @@ def _reason(error: Exception) -> str:
     """What happened to a connection, in words; httpx2 often has none of its own."""
     import httpx2
 
+    if isinstance(error, httpx2.ConnectError) and isinstance(_root(error), ConnectionRefusedError):
+        return "the connection was refused"
     if told := faults.one_line(str(error)):
         return told
     return "it took too long" if isinstance(error, httpx2.TimeoutException) else "it was reset"
+
+
+def _root(error: BaseException) -> BaseException:
+    """What the operating system said; with several addresses, of the last one."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    return error.exceptions[-1] if isinstance(error, BaseExceptionGroup) else error

@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 import apsw
 
 from hermes.protocol.errors import DiskFull, StoreError
-from hermes.store.schema import open_database, open_without_space
+from hermes.store.schema import open_database, open_without_writing
 
 T = TypeVar("T")
 Work = Callable[[apsw.Connection], Any]
 MOST_TOGETHER = 64
 LEAST_ROOM = 64 * 1024
+UNWRITABLE = (OSError, apsw.IOError, apsw.FullError, apsw.ReadOnlyError, apsw.CantOpenError)
 
 
 class _Job:
@@ -108,8 +109,8 @@ class Lane:
         except Exception as error:
             for failed in jobs:
                 failed.error = failed.error or translate(error, self.path)
-            if self._connection is None and is_full(self.path):
-                self._read_on_a_full_disk(jobs)
+            if self._connection is None and isinstance(error, UNWRITABLE) and self.path.exists():
+                self._only_read(jobs)
         for done in jobs:
             done.settle()
 
@@ -124,9 +125,10 @@ class Lane:
                 self.path.chmod(0o600)
         return connection
 
-    def _read_on_a_full_disk(self, jobs: list[_Job]) -> None:
-        """A database that cannot be opened for want of space can still be read, for these jobs only."""
-        with contextlib.suppress(apsw.Error), contextlib.closing(open_without_space(self.path)) as connection:
+    def _only_read(self, jobs: list[_Job]) -> None:
+        """A database that cannot be opened for writing can often still be read, for these jobs only."""
+        with contextlib.suppress(apsw.Error), contextlib.closing(open_without_writing(self.path)) as connection:
+            connection.execute("PRAGMA schema_version").fetchall()
             for job in jobs:
                 if not job.writes:
                     job.error = None

@@ -5,7 +5,9 @@ which keeps the database at about 1.2 times the text it holds.
 """
 
 import contextlib
+import os
 from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 
@@ -63,10 +65,16 @@ def open_database(path: Path) -> tuple[apsw.Connection, str]:
         raise
 
 
-def open_without_space(path: Path) -> apsw.Connection:
-    """A connection that needs no new file beside the database: its index of the WAL is in memory, and nobody else may
-    have the database open meanwhile."""
-    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs="unix-excl")
+def open_without_writing(path: Path) -> apsw.Connection:
+    """A connection for reading where nothing can be written, because the disk is full or read-only.
+
+    unix-excl keeps the index of the WAL in memory, and nobody else may have the database open meanwhile. Without a WAL
+    the file is all there is.
+    """
+    if path.with_name(f"{path.name}-wal").exists() or os.access(path, os.W_OK):
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs="unix-excl")
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
 
 
 def _version(connection: apsw.Connection) -> int:

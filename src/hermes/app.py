@@ -1,0 +1,398 @@
+"""The one place where settings become a session: the parts of Hermes know only the protocol, and are wired here."""
+
+import os
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+import hermes
+from hermes import config
+from hermes.agent import prompt, rules
+from hermes.agent.desk import Equipment, Scope
+from hermes.agent.session import Options, Session
+from hermes.config import ModelSettings, Settings
+from hermes.models.authfile import AuthFile
+from hermes.models.catalog import Catalog
+from hermes.models.choose import Choice, Chooser
+from hermes.models.pool import Pool
+from hermes.models.roster import Roster
+from hermes.protocol.errors import UserError
+from hermes.protocol.ids import session_id
+from hermes.protocol.models import Model
+from hermes.protocol.ops import Budget
+from hermes.protocol.terminals import Files, Terminal
+from hermes.protocol.tools import Tool
+from hermes.safety.environment import scrubbed
+from hermes.safety.gate import Gate, Policy
+from hermes.safety.gated import GatedFiles, GatedTerminal
+from hermes.safety.grants import Grant, from_text, to_text
+from hermes.safety.permit import Permit
+from hermes.safety.places import Places
+from hermes.store.owner import this_process
+from hermes.store.sqlite import SqliteStore, make_blob
+
+if TYPE_CHECKING:
+    from hermes.models.local import Local
+    from hermes.safety.checkpoints import Checkpoints
+
+Progress = Callable[[int, int, str], None]
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+PRUNE_EVERY = 86_400.0
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What a caller wants of a session; what is empty comes from the settings."""
+
+    model: str = ""
+    provider: str = ""
+    base_url: str = ""
+    toolsets: tuple[str, ...] = ()
+    resume: str = ""
+    source: str = "cli"
+    cwd: str = ""
+    system: str = ""
+    can_ask: bool = True
+    yolo: bool = False
+    use_rules: bool = True
+    steps: int | None = None
+
+
+class App:
+    """What the sessions of one process share: settings, store, connections, models. Opened once, closed at the end."""
+
+    def __init__(
+        self, settings: Settings, *, progress: Progress = lambda done, total, note: None, dump: Path | None = None
+    ) -> None:
+        self.settings = settings
+        self._dump = dump
+        self._progress = progress
+        self._stack = AsyncExitStack()
+        self._local: dict[str, Local] = {}
+
+    async def __aenter__(self) -> "App":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for model in self._local.values():
+            await model.close()
+        await self._stack.aclose()
+
+    # What is shared
+
+    @cached_property
+    def store(self) -> SqliteStore:
+        store = SqliteStore(self.settings.database)
+        self._stack.push_async_callback(store.close)
+        return store
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        file = self.settings.file
+        return Chooser(
+            Catalog(),
+            environ=self.settings.environ,
+            auth=self.auth.read(),
+            customs=file.custom_providers,
+            aliases=file.model_aliases,
+        )
+
+    @cached_property
+    def roster(self) -> Roster:
+        file = self.settings.file
+        pool = self.connect()
+        self._stack.push_async_callback(pool.close)
+        return Roster(
+            self.chooser,
+            pool,
+            self.auth,
+            local=self._local_model,
+            strategies=file.credential_pools,
+            retries=file.agent.api_max_retries,
+            connect=self.connect,
+            dump=self._dump,
+        )
+
+    @cached_property
+    def auth(self) -> AuthFile:
+        """Where keys and logins are kept."""
+        return AuthFile(self.settings.home / "auth.json")
+
+    def connect(self) -> Pool:
+        """A new pool of connections, as the settings want them."""
+        environ = self.settings.environ
+        return Pool(
+            force_ipv4=self.settings.file.network.force_ipv4,
+            proxies={name: environ[name] for key in PROXIES for name in (key, key.lower()) if environ.get(name)},
+            ca_file=environ.get("SSL_CERT_FILE", ""),
+        )
+
+    # Models
+
+    def choice(self, wish: Wish) -> Choice:
+        """The model that answers: what was wished, else what is set, else what there is a key for."""
+        current = self._settled(self.settings.model)
+        return self.chooser.resolve(wish.model, provider=wish.provider, base_url=wish.base_url, current=current)
+
+    def model(self, choice: Choice) -> Model:
+        fallbacks = [found for entry in self.settings.fallbacks if (found := self._settled(entry))]
+        return self.roster.open(choice, fallbacks)
+
+    def _settled(self, entry: ModelSettings) -> Choice | None:
+        if entry == ModelSettings():
+            return None
+        return self.chooser.resolve(
+            entry.name, provider=entry.provider, base_url=entry.base_url, api_key_env=entry.api_key_env
+        )
+
+    def _local_model(self, name: str) -> Model:
+        from hermes.models.local import embedded
+        from hermes.models.weights import KNOWN, fetch
+
+        if name not in KNOWN:
+            raise UserError(f"there is no embedded model {name!r}", f"there is {', '.join(KNOWN)}")
+        configured = self.settings.file.local.path
+
+        async def weights() -> Path:
+            return await fetch(
+                self.settings.home / "models",
+                self._progress,
+                env=self.settings.environ,
+                weights=KNOWN[name],
+                configured=Path(configured).expanduser() if configured else None,
+            )
+
+        if name not in self._local:
+            self._local[name] = embedded(name, weights, threads=self.settings.file.local.threads)
+        return self._local[name]
+
+    # Sessions
+
+    async def open(self, wish: Wish) -> Session:
+        """A new session, or the stored one that the wish names."""
+        file = self.settings.file
+        choice = self.choice(wish)
+        model = self.model(choice)
+        cwd = self._folder(wish)
+        row = await self.store.session(wish.resume) if wish.resume else None
+        name = row.id if row else session_id(time.time())
+        world = self._world(name, cwd, wish)
+        budget = Budget(
+            steps=wish.steps or file.agent.max_turns,
+            tokens=file.agent.max_tokens_per_turn,
+            money=file.agent.max_cost_per_turn,
+            seconds=file.agent.max_seconds_per_turn,
+        )
+        options = Options(
+            model=model,
+            system=prompt.system_text(self.sections(wish, model.profile)),
+            tools=self.tools(wish, model.profile),
+            world=world,
+            owner=this_process(),
+            version=hermes.__version__,
+            cwd=cwd,
+            source=wish.source,
+            budget=budget,
+            can_ask=wish.can_ask,
+            effort=file.agent.reasoning_effort,
+            model_named=lambda text: self.model(self.chooser.resolve(text, current=choice)),
+            toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
+            set_approvals=world.set_approvals,
+            blob=make_blob,
+        )
+        if wish.resume:
+            return await Session.resume(self.store, options, wish.resume)
+        return await Session.create(self.store, options, name)
+
+    def tools(self, wish: Wish, profile: str) -> tuple[Tool, ...]:
+        from hermes.tools.toolsets import make_tools
+
+        file = self.settings.file
+        return make_tools(wish.toolsets or (("small",) if profile == "small" else file.toolsets), file)
+
+    def sections(self, wish: Wish, profile: str) -> tuple[prompt.Section, ...]:
+        """The parts of the system text that a session would have."""
+        cwd = Path(self._folder(wish))
+        where = prompt.Where(
+            cwd=str(cwd),
+            system=os.uname().sysname,
+            shell="bash",
+            date=_date(self.settings.file.timezone),
+            git_branch=rules.git_branch(cwd),
+        )
+        soul = self.settings.home / "SOUL.md"
+        return prompt.sections(
+            where,
+            soul=soul.read_text(encoding="utf-8", errors="replace") if soul.exists() else "",
+            extra=wish.system,
+            rules=rules.find_rules(cwd) if wish.use_rules else ("", ""),
+            small=profile == "small",
+        )
+
+    def _folder(self, wish: Wish) -> str:
+        path = Path(wish.cwd or self.settings.file.terminal.cwd).expanduser()
+        try:
+            return str(path.resolve(strict=True))
+        except OSError:
+            hint = "go to another one, or hermes config set terminal.cwd FOLDER"
+            raise UserError(f"the working folder {path} is not there", hint) from None
+
+    def _world(self, session: str, cwd: str, wish: Wish) -> "LocalWorld":
+        from hermes.safety.checkpoints import Checkpoints, Limits
+        from hermes.terminals.backends.local import LocalTerminal
+        from hermes.terminals.files import LocalFiles
+        from hermes.terminals.remembered import RememberedTerminal
+
+        settings, file = self.settings, self.settings.file
+        if file.terminal.backend != "local":
+            raise UserError(
+                f"the terminal {file.terminal.backend!r} is not there yet", "hermes config set terminal.backend local"
+            )
+        env = scrubbed(settings.environ, file.terminal.env_passthrough)
+        inner = LocalTerminal(cwd, env, name=session)
+        terminal = RememberedTerminal(inner, lambda info: self.store.save(session, info))
+        home, user_home = os.path.realpath(settings.home), os.path.realpath(settings.environ.get("HOME") or Path.home())
+        kept = file.checkpoints
+        limits = Limits(
+            snapshots=kept.max_snapshots,
+            total=kept.max_total_size_mb << 20,
+            file=kept.max_file_size_mb << 20,
+            days=kept.retention_days,
+        )
+        search_path = settings.environ.get("PATH", os.defpath)
+        teller = Teller()
+        checkpoints = Checkpoints(home, user_home, search_path, notice=teller, limits=limits) if kept.enabled else None
+        policy = Policy(
+            places=Places(home=home, user_home=user_home),
+            mode=file.approvals.mode,
+            yolo=wish.yolo or settings.yolo,
+            deny=file.approvals.deny,
+            allow=tuple(from_text(entry) if isinstance(entry, str) else entry for entry in file.command_allowlist),
+        )
+        files = LocalFiles(lambda: terminal.cwd, env)
+        return LocalWorld(
+            cwd,
+            terminal,
+            files,
+            Gate(
+                policy,
+                always=self._always,
+                not_undoable=checkpoints.not_undoable if checkpoints else lambda path: "",
+            ),
+            checkpoints,
+            teller,
+            patience=file.approvals.timeout,
+            recover=lambda: self._end_survivors(session),
+        )
+
+    def _always(self, grant: Grant) -> None:
+        """Keep an "always" answer in config.yaml, as words and not as shell text."""
+        path = self.settings.config_path
+        known = config.read_yaml(path).get("command_allowlist") or []
+        if to_text(grant) not in known:
+            config.set_value(path, "command_allowlist", [*known, to_text(grant)])
+
+    async def _end_survivors(self, session: str) -> None:
+        """What a crash of this session's last owner left running is ended before the session goes on."""
+        from hermes.terminals.survivors import end, end_all_of, survivors
+
+        for info in await survivors(await self.store.of(session)):
+            await end(info)
+            await self.store.save(session, msgspec.structs.replace(info, state="killed"))
+        await end_all_of(session)
+
+
+class LocalWorld:
+    """This machine as a session's tools reach it: one terminal, its files, and the gate before both."""
+
+    def __init__(
+        self,
+        workspace: str,
+        terminal: Terminal,
+        files: Files,
+        gate: Gate,
+        checkpoints: "Checkpoints | None",
+        teller: "Teller",
+        *,
+        patience: float,
+        recover: Callable[[], Coroutine[None, None, None]],
+    ) -> None:
+        self.workspace = workspace
+        self.terminal = terminal
+        self.checkpoints = checkpoints
+        self.gate = gate
+        self._recover = recover
+        self._teller = teller
+        self._files = files
+        self._patience = patience
+        self._typed: dict[str, bytes] = {}
+
+    @property
+    def cwd(self) -> str:
+        return self.terminal.cwd
+
+    def equip(self, scope: Scope) -> Equipment:
+        self._teller.tell = scope.tell
+        permit = Permit(self.gate, lambda: scope.origin, scope.ask, timeout=self._patience)
+        places = self.gate.policy.places
+        before = self._before_change(scope)
+        return Equipment(
+            files=GatedFiles(self._files, permit, before, places),
+            terminal=GatedTerminal(self.terminal, permit, before, places.user_home, self._typed),
+            permit=permit,
+        )
+
+    def _before_change(self, scope: Scope) -> Callable[[Sequence[str]], Awaitable[None]]:
+        turn = f"{scope.origin.session}:{scope.origin.turn}"
+
+        async def before(paths: Sequence[str]) -> None:
+            if self.checkpoints is not None:
+                await self.checkpoints.before_changes(paths, self.workspace, turn)
+
+        return before
+
+    def set_approvals(self, mode: str) -> None:
+        if mode in ("manual", "smart", "off"):
+            self.gate.policy = msgspec.structs.replace(self.gate.policy, mode=mode, yolo=False)
+
+    async def recover(self) -> None:
+        await self._recover()
+
+    async def stop_background(self) -> int:
+        running = [one for one in self.terminal.processes if one.info.state == "running"]
+        for one in running:
+            await one.kill()
+        return len(running)
+
+    async def close(self) -> None:
+        await self.terminal.close()
+        if self.checkpoints is not None:
+            await self.checkpoints.prune(every=PRUNE_EVERY)
+
+
+class Teller:
+    """Passes a line for the person on to whichever tool call is at work."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[str], None] = lambda text: None
+
+    def __call__(self, text: str) -> None:
+        self.tell(text)
+
+
+def _date(zone: str) -> str:
+    """Today's date in the person's time zone."""
+    if zone:
+        from datetime import datetime
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        try:
+            return datetime.now(ZoneInfo(zone)).strftime("%A, %Y-%m-%d (%Z)")
+        except (ZoneInfoNotFoundError, ValueError):
+            raise UserError(f"timezone: there is no time zone {zone!r}", "name one like Europe/Berlin") from None
+    return time.strftime("%A, %Y-%m-%d (%Z)")

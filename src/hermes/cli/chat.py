@@ -1,0 +1,37 @@
+"""Talk in this terminal, or ask one question with -q."""
+
+import argparse
+import sys
+
+from hermes.cli.oneshot import ask_once
+from hermes.cli.open import open_app, wish_of
+from hermes.protocol.errors import UserError
+
+OPENS_SESSION = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-q", "--query", metavar="PROMPT", help="ask this and stop (- reads stdin)")
+    parser.add_argument("--image", metavar="PATH", action="append", default=[], help="a picture to send along")
+    parser.add_argument("-Q", "--quiet", action="store_true", help="print the answer and nothing else")
+
+
+async def run(args: argparse.Namespace) -> int:
+    query: str | None = args.query
+    if query == "-":
+        query = sys.stdin.read() if sys.stdin else ""
+    if query is not None and not query.strip():
+        raise UserError("the prompt is empty", 'hermes -z "a question"')
+    talks = query is None and sys.stdin is not None and sys.stdin.isatty()
+    async with open_app(args) as app:
+        wish = await wish_of(app, args, can_ask=talks)
+        if query is not None:
+            return await ask_once(app, wish, readable(query), args)
+        from hermes.cli.lines import LineChat  # 11 ms that a single question does not need
+
+        return await LineChat(app, wish, args).run()
+
+
+def readable(text: str) -> str:
+    """A prompt whose bytes that are no UTF-8 are shown as such: argv smuggles them in as lone surrogates."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,154 @@
+"""Find the command that was meant and run it. Each command is a module, loaded only when it is asked for.
+
+Exit codes: 0 done, 1 failed or refused, 2 wrong usage or settings, 3 a limit was reached, 130 interrupted.
+"""
+
+import argparse
+import asyncio
+import difflib
+import io
+import logging
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+from hermes.protocol.errors import HermesError, UserError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("hermes.cli.chat", "talk in this terminal, or ask one question with -q"),
+    "sessions": ("hermes.cli.sessions", "list, show, export, rename, delete or prune stored sessions"),
+    "replay": ("hermes.cli.replay", "show a stored session's events again"),
+    "model": ("hermes.cli.model", "list providers and models, check one, switch"),
+    "auth": ("hermes.cli.auth", "log in to a provider, keep several keys"),
+    "config": ("hermes.cli.config", "show, get, set, unset or edit settings"),
+    "prompt-size": ("hermes.cli.prompt_size", "count what every request begins with"),
+    "version": ("hermes.cli.version", "print the version"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose errors are one line that says what to do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message, f"{self.prog} --help shows what there is")
+
+
+def global_flags() -> Parser:
+    """Flags that every command that opens a session knows."""
+    flags = Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    flags.add_argument("-m", "--model", metavar="MODEL", help="provider:model, or a model of the set provider")
+    flags.add_argument("--provider", metavar="NAME", help="the provider of the model")
+    flags.add_argument("--base-url", metavar="URL", help="address of an OpenAI-style server")
+    flags.add_argument("-t", "--toolsets", metavar="NAMES", help="toolsets or tools, with commas between")
+    flags.add_argument("-r", "--resume", metavar="SESSION", help="go on with a session, by id or title")
+    flags.add_argument(
+        "-c", "--continue", metavar="TITLE", nargs="?", const="", dest="continued", help="go on with the latest session"
+    )
+    flags.add_argument("--yolo", action="store_true", help="run what would ask, without asking")
+    flags.add_argument("--ignore-rules", action="store_true", help="do not read the project's context file")
+    flags.add_argument("--ignore-user-config", action="store_true", help="do not read config.yaml")
+    flags.add_argument("--max-turns", metavar="N", type=_count, help="model calls in one turn at most")
+    flags.add_argument("--source", metavar="TAG", help="where the session comes from, for lists")
+    flags.add_argument("--json", action="store_true", help="every event as one line of JSON on stdout")
+    flags.add_argument(
+        "--dump-requests", metavar="FOLDER", type=Path, help="keep every request and response there, for bug reports"
+    )
+    flags.add_argument("-v", "--verbose", action="store_true", help="log to stderr")
+    return flags
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+    return int(text)
+
+
+def top_parser() -> Parser:
+    lines = "\n".join(f"  {name:<12} {text}" for name, (_, text) in COMMANDS.items())
+    parser = Parser(
+        prog="hermes",
+        description="An AI agent that acts through tools. Without a command: a chat in this terminal.",
+        epilog=f"commands:\n{lines}\n\nhermes COMMAND --help tells more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[global_flags()],
+    )
+    parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    parser.add_argument(
+        "-z", "--oneshot", metavar="PROMPT", help="answer once; only the answer goes to stdout (- reads stdin)"
+    )
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def command_parser(name: str) -> tuple[Parser, ModuleType]:
+    """The parser of one command and the module that runs it."""
+    module = import_module(COMMANDS[name][0])
+    parents = [global_flags()] if getattr(module, "OPENS_SESSION", False) else []
+    parser = Parser(
+        prog=f"hermes {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=parents,
+    )
+    module.add_arguments(parser)
+    return parser, module
+
+
+def parse(argv: list[str]) -> tuple[ModuleType, argparse.Namespace]:
+    given = top_parser().parse_args(argv)
+    rest: list[str] = given.rest
+    if given.version:
+        name = "version"
+    elif given.oneshot is not None:
+        if given.command:
+            raise UserError(f"what does {given.command!r} mean behind -z?", 'quote the prompt: hermes -z "one two"')
+        name, rest = "chat", ["--query", given.oneshot, "--quiet"]
+    else:
+        name = given.command or "chat"
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        hint = f"did you mean hermes {near[0]}?" if near else f'to ask something: hermes -z "{name} …"'
+        raise UserError(f"there is no command {name!r}", hint)
+    parser, module = command_parser(name)
+    own = {"command", "rest", "version", "oneshot"}
+    flags = argparse.Namespace(**{k: v for k, v in vars(given).items() if k not in own})
+    return module, parser.parse_args(rest, flags)
+
+
+def run(argv: list[str]) -> int:
+    """Run a command line; every foreseen error is one line on stderr."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        module, args = parse(argv)
+        if getattr(args, "verbose", False):
+            logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+        else:
+            logging.getLogger("hermes").addHandler(logging.NullHandler())
+        code = asyncio.run(module.run(args))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except UserError as error:
+        print_error(error, error.hint)
+        return 2
+    except HermesError as error:
+        print_error(error)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        # Whoever read our output may have gone, or its disk be full; Python would complain again as it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):
+            print_error(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+        return 1
+
+
+def print_error(error: Exception | str, hint: str = "") -> None:
+    if sys.stderr is not None:
+        print(f"hermes: {error}" + (f" ({hint})" if hint else ""), file=sys.stderr)

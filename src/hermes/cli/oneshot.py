@@ -1,0 +1,136 @@
+"""One question, one answer: only the answer goes to stdout, everything else to stderr."""
+
+import argparse
+import asyncio
+import mimetypes
+import signal
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+from hermes.agent.session import Session
+from hermes.app import App, Wish
+from hermes.cli.main import print_error
+from hermes.cli.show import Show
+from hermes.protocol.errors import UserError
+from hermes.protocol.events import Event, ItemDone, Notice, TurnEnded, TurnStarted
+from hermes.protocol.items import Image, Part, Reply, Text
+from hermes.protocol.ops import Interrupt, Say
+from hermes.protocol.wire import encode_event
+
+EXIT = {"done": 0, "failed": 1, "refused": 1, "limit": 3, "interrupted": 130}
+OFFLINE = (
+    "no model is set and no key is found: using the embedded offline model, a basic mode "
+    "(for a better one: hermes config set OPENROUTER_API_KEY YOUR-KEY)"
+)
+
+
+async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -> int:
+    """Open a session, ask, print, close."""
+    tell_if_offline(app, wish)
+    session = await app.open(wish)
+    after = session.history.seq if wish.resume else 0
+    try:
+        with stop_on_signals(session):
+            return await _ask(app, session, query, args, after)
+    finally:
+        await session.close("done")
+        if getattr(args, "json", False):
+            for event in await app.store.events(session.id, session.history.seq - 1):
+                print_json(event)
+
+
+async def _ask(app: App, session: Session, query: str, args: argparse.Namespace, after: int) -> int:
+    op = Say(parts=(Text(query), *[await picture(session, path) for path in args.image]))
+    await session.send(op)
+    show = None
+    if not (args.quiet or getattr(args, "json", False)):
+        show = Show(sys.stdout, app.settings.environ)
+        show.typed(op.id)
+    ours, answer = False, ""
+    async with aclosing(session.events(after)) as events:
+        async for event in events:
+            ours = ours or event.body == TurnStarted(op.id)
+            if getattr(args, "json", False):
+                print_json(event)
+            if show:
+                show.event(event)
+            elif isinstance(event.body, Notice):
+                print_error(event.body.text)
+            match event.body:
+                case ItemDone(item=Reply(status="done", text=text)) if ours:
+                    answer = text
+                case Notice(code="unsaved") if not session.busy:
+                    return 1
+                case TurnEnded() as ended if ours:
+                    if args.quiet and not getattr(args, "json", False) and answer:
+                        print(answer)
+                    return EXIT[ended.reason] if show else finish(ended)
+                case _:
+                    pass
+    raise UserError("the session was closed elsewhere", f"hermes --resume {session.id}")
+
+
+def print_json(event: Event) -> None:
+    sys.stdout.write(encode_event(event).decode() + "\n")
+    sys.stdout.flush()
+
+
+def finish(ended: TurnEnded) -> int:
+    """The exit code of a turn, with its error on stderr."""
+    if ended.error:
+        print_error(ended.error, ended.hint)
+    elif ended.reason == "interrupted":
+        print_error("interrupted")
+    return EXIT[ended.reason]
+
+
+def tell_if_offline(app: App, wish: Wish) -> None:
+    """One line if nothing was chosen and the embedded model is all there is."""
+    if app.choice(wish).provider == "local" and not (wish.model or app.settings.model.provider):
+        print_error(OFFLINE)
+
+
+async def picture(session: Session, path: str) -> Part:
+    media_type = mimetypes.guess_type(path)[0] or ""
+    if not media_type.startswith("image/"):
+        raise UserError(f"{path} is not a picture", "give a .png, .jpg, .gif or .webp file")
+    try:
+        data = await asyncio.to_thread(Path(path).read_bytes)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}", "check the path") from None
+    return Image(await session.keep(data, media_type), media_type, Path(path).name)
+
+
+class stop_on_signals:
+    """While it lasts, Ctrl+C interrupts the turn and a second one, or SIGTERM, closes the session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._asked = False
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def __enter__(self) -> "stop_on_signals":
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        loop.add_signal_handler(signal.SIGTERM, self._close)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_signal_handler(signal.SIGINT)
+        loop.remove_signal_handler(signal.SIGTERM)
+
+    def _interrupt(self) -> None:
+        if self._asked:
+            return self._close()
+        self._asked = True
+        self._start(self._session.send(Interrupt()))
+
+    def _close(self) -> None:
+        self._start(self._session.close("stopped"))
+
+    def _start(self, coroutine: "asyncio._CoroutineLike[object]") -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,51 @@
+"""From the flags of a command line to a session."""
+
+import argparse
+import sys
+
+from hermes import config
+from hermes.app import App, Wish
+from hermes.cli.progress import Bar
+from hermes.protocol.errors import UserError
+
+
+def settings_for(args: argparse.Namespace) -> config.Settings:
+    return config.load(use_file=not getattr(args, "ignore_user_config", False))
+
+
+def open_app(args: argparse.Namespace) -> App:
+    dump = getattr(args, "dump_requests", None)
+    if dump is not None:
+        dump.mkdir(parents=True, exist_ok=True)
+    return App(settings_for(args), progress=Bar(sys.stderr).show, dump=dump)
+
+
+async def wish_of(app: App, args: argparse.Namespace, *, can_ask: bool) -> Wish:
+    """What the flags ask for."""
+    given = vars(args)
+    toolsets = tuple(name.strip() for name in given.get("toolsets", "").split(",") if name.strip())
+    return Wish(
+        model=given.get("model", ""),
+        provider=given.get("provider", ""),
+        base_url=given.get("base_url", ""),
+        toolsets=toolsets,
+        resume=await _session_meant(app, given),
+        source=given.get("source", "cli"),
+        can_ask=can_ask,
+        yolo=given.get("yolo", False),
+        use_rules=not given.get("ignore_rules", False),
+        steps=given.get("max_turns"),
+    )
+
+
+async def _session_meant(app: App, given: dict[str, str]) -> str:
+    if "resume" in given:
+        return given["resume"]
+    if "continued" not in given:
+        return ""
+    if given["continued"]:
+        return given["continued"]
+    latest = await app.store.sessions(source="cli", limit=1)
+    if not latest:
+        raise UserError("there is no session to go on with", "start one: hermes")
+    return latest[0].id

@@ -1,0 +1,132 @@
+"""One registry of slash commands for every surface: how a command is declared, found and run."""
+
+import difflib
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from hermes.agent.session import Session
+from hermes.app import App
+from hermes.protocol.errors import HermesError, UserError
+from hermes.protocol.ops import AnyOp
+
+Surface = Literal["terminal", "chat"]
+EVERYWHERE: tuple[Surface, ...] = ("terminal", "chat")
+TERMINAL: tuple[Surface, ...] = ("terminal",)
+CONFIRMED = ("now", "--yes", "-y")
+"""One of these behind a destructive command means that nobody need ask."""
+
+# A path such as /etc/hosts at the start of a message is no command.
+_typed = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
+
+
+class Screen(Struct, frozen=True):
+    """Something that only the surface can do; `data` is the title of a new session, or the id of the one to resume."""
+
+    action: Literal["quit", "new", "resume", "clear"]
+    data: str = ""
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What came of a command: Markdown for the person, ops to send in this order, then something for the screen."""
+
+    reply: str = ""
+    ops: tuple[AnyOp, ...] = ()
+    screen: Screen | None = None
+
+
+class Context(Protocol):
+    """What a command can reach; every surface has one."""
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def app(self) -> App: ...
+
+    @property
+    def surface(self) -> Surface: ...
+
+    @property
+    def registry(self) -> "Registry": ...
+
+
+def asks_nothing(argument: str) -> str:
+    return ""
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """A slash command. `destructive` gives the question to ask before it runs with an argument, or nothing."""
+
+    name: str
+    help: str
+    run: Callable[[Context, str], Awaitable[Outcome]]
+    aliases: tuple[str, ...] = ()
+    usage: str = ""
+    destructive: Callable[[str], str] = asks_nothing
+    surfaces: tuple[Surface, ...] = EVERYWHERE
+
+    @property
+    def call(self) -> str:
+        """How it is typed: /undo [N]."""
+        return f"/{self.name} {self.usage}".rstrip()
+
+
+class Typed(Struct, frozen=True):
+    """A command that a person typed. The surface asks `question` first, if there is one, and runs it on a yes."""
+
+    command: Command
+    argument: str
+    question: str = ""
+
+    async def run(self, ctx: Context) -> Outcome:
+        """Run it; what is wrong comes back as a reply of one line."""
+        try:
+            return await self.command.run(ctx, self.argument)
+        except UserError as error:
+            return Outcome(reply=f"{error} ({error.hint})" if error.hint else str(error))
+        except HermesError as error:
+            return Outcome(reply=str(error))
+
+
+class Registry:
+    """The commands of a process, in the order in which they are listed and matched."""
+
+    def __init__(self, commands: Iterable[Command]) -> None:
+        self.commands = tuple(commands)
+
+    def on(self, surface: Surface) -> tuple[Command, ...]:
+        return tuple(command for command in self.commands if surface in command.surfaces)
+
+    def read(self, text: str, surface: Surface) -> Typed | None:
+        """The command in a text, None if the text is a message; UserError if it names a command that is not there."""
+        found = _typed.fullmatch(text.rstrip())
+        if found is None:
+            return None
+        command, argument = self.find(found[1], surface), (found[2] or "").strip()
+        if not command.destructive(argument):
+            return Typed(command, argument)
+        rest, _, last = argument.rpartition(" ")
+        if last.lower() in CONFIRMED:
+            return Typed(command, rest.rstrip())
+        return Typed(command, argument, command.destructive(argument))
+
+    def find(self, name: str, surface: Surface) -> Command:
+        """By name or alias, else the first whose name, else whose alias begins so."""
+        wanted, there = name.lower(), self.on(surface)
+        matches = (
+            *(command for command in there if wanted in (command.name, *command.aliases)),
+            *(command for command in there if command.name.startswith(wanted)),
+            *(command for command in there if any(alias.startswith(wanted) for alias in command.aliases)),
+        )
+        if not matches:
+            raise UserError(f"there is no command /{wanted}", self._hint(wanted, there))
+        return matches[0]
+
+    def _hint(self, wanted: str, there: tuple[Command, ...]) -> str:
+        names = [name for command in there for name in (command.name, *command.aliases)]
+        if near := difflib.get_close_matches(wanted, names, 1):
+            return f"did you mean /{near[0]}?"
+        return "/help lists them; with a space before the slash it is a message"

@@ -1,0 +1,62 @@
+"""Commands about how a session works, each against a real session."""
+
+from hermes.app import LocalWorld
+from hermes.protocol.events import Changed
+from hermes.protocol.ops import Configure
+from tests.commands.surface import person
+
+
+async def test_model_tells_and_changes_what_answers(tmp_path):
+    async with person(tmp_path) as me:
+        assert (await me.reply("/model")).startswith("Model: `custom:echo`, window ")
+        assert (await me.reply("/model other")).startswith("Model: `custom:other` from the next step on.")
+        await me.stage.until(lambda: me.session.model.name == "custom:other")
+        assert "window" in await me.reply("/model")
+
+
+async def test_a_model_that_is_not_there_changes_nothing(tmp_path):
+    async with person(tmp_path) as me:
+        outcome = await me.types("/model openai:gpt-5")
+        assert "OPENAI_API_KEY is not set" in outcome.reply
+        assert outcome.ops == ()
+
+
+async def test_yolo_turns_questions_off_and_on(tmp_path):
+    async with person(tmp_path) as me:
+        world = me.session.world
+        assert isinstance(world, LocalWorld)
+        for command, mode in (("/yolo", "off"), ("/yolo on", "off"), ("/yolo", "manual"), ("/yolo off", "manual")):
+            [op] = (await me.types(command)).ops
+            assert isinstance(op, Configure)
+            await me.stage.until(lambda op=op: Changed("config", config=op) in me.stage.bodies)
+            assert world.gate.policy.mode == mode
+        assert await me.reply("/yolo maybe") == "'maybe' is neither on nor off (/yolo, /yolo on or /yolo off)"
+
+
+async def test_tools_lists_them_by_toolset(tmp_path):
+    async with person(tmp_path) as me:
+        lines = (await me.reply("/tools")).splitlines()
+        assert [line for line in lines if line.startswith("**")] == [
+            "**file**",
+            "**terminal**",
+            "**todo**",
+            "**clarify**",
+        ]
+        assert "- `terminal`: Run a bash command" in lines
+
+
+async def test_toolsets_lists_them_and_chooses(tmp_path):
+    async with person(tmp_path) as me:
+        assert "- `todo` (in use): todo" in (await me.reply("/toolsets")).splitlines()
+        assert await me.reply("/toolsets todo, clarify") == "Tools from the next step on: todo, clarify"
+        await me.stage.until(lambda: list(me.session.tools) == ["todo", "clarify"])
+        assert "- `file`: read_file, write_file, patch, search_files" in (await me.reply("/toolsets")).splitlines()
+        outcome = await me.types("/toolsets tood")
+        assert (outcome.ops, "Did you mean todo?" in outcome.reply) == ((), True)
+
+
+async def test_config_tells_where_the_settings_are(tmp_path):
+    async with person(tmp_path) as me:
+        lines = (await me.reply("/config")).splitlines()
+        assert lines[0] == f"Settings: `{tmp_path}/home/config.yaml`"
+        assert {"- `model`: custom:echo", "- `approvals.mode`: manual", "- `checkpoints.enabled`: true"} <= set(lines)
