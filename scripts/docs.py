@@ -1,4 +1,4 @@
-"""Write docs/commands.md: what `hermes --help` says, for every command.
+"""Write docs/cli.md: what `hermes --help` says, for every command.
 
 python scripts/docs.py           write it
 python scripts/docs.py --check   only say whether it is up to date
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent
-PAGE = TREE / "docs" / "commands.md"
+PAGE = TREE / "docs" / "cli.md"
 INTRO = "# Commands\n\nWritten by `make docs` from the help of each command; do not edit.\n"
 
 
@@ -24,7 +24,7 @@ def main() -> int:
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(page)
     elif not PAGE.exists() or PAGE.read_text() != page:
-        print("docs/commands.md is behind the commands; run make docs", file=sys.stderr)
+        print("docs/cli.md is behind the commands; run make docs", file=sys.stderr)
         return 1
     return 0
 
