@@ -19,6 +19,7 @@ check: setup
 	$(PYTHON) -m pyright
 	.venv/bin/shellcheck hermes install.sh setup-hermes.sh scripts/*.sh .ci/run
 	.venv/bin/lint-imports --no-logo --cache-dir .cache/import-linter
+	$(PYTHON) scripts/docs.py --check
 
 test: setup
 	$(PYTHON) -m pytest $(ARGS)
@@ -33,10 +34,10 @@ soak: setup
 	$(PYTHON) -m pytest -m soak --timeout=0 $(ARGS)
 
 bench: setup
-	$(PYTHON) -m bench
+	$(PYTHON) -m bench $(ARGS)
 
 bench-peers: setup
-	$(PYTHON) -m bench.peers
+	$(PYTHON) -m bench.peers $(ARGS)
 
 docs: setup
 	$(PYTHON) scripts/docs.py

@@ -1,0 +1,1 @@
+"""What Hermes costs, measured beside what the same work costs without it, in the same run."""
