@@ -18,7 +18,7 @@ from hermes.protocol.events import (
     TurnStarted,
     Usage,
 )
-from hermes.protocol.items import Item, Plan, PlanEntry, Reply, Summary, Thought, ToolCall
+from hermes.protocol.items import Image, Item, Plan, PlanEntry, Reply, Summary, Thought, ToolCall, UserMessage
 
 BYTES_PER_TOKEN = 4
 
@@ -44,6 +44,8 @@ class History:
         self._hidden: list[tuple[int, int]] = []
         self._unreported = 0
         self._view: tuple[Item, ...] | None = None
+        self._untrusted: set[str] = set()
+        self._images: set[str] = set()
 
     def apply(self, event: Event) -> None:
         self.seq = event.seq or self.seq
@@ -83,11 +85,21 @@ class History:
         """The items that the model is shown, in their order, with summaries in the place of what they cover."""
         if self._view is None:
             self._view = self._make_view()
+            self._untrusted.clear()
+            self._images.clear()
+            for item in self._view:
+                self._look_at(item)
         return self._view
 
     def untrusted(self) -> tuple[str, ...]:
         """Sources of untrusted content that the model can see."""
-        return tuple(sorted({i.source for i in self.view() if i.trust == "untrusted"}))
+        self.view()
+        return tuple(sorted(self._untrusted))
+
+    def images(self) -> frozenset[str]:
+        """Blobs of the pictures that the model can see."""
+        self.view()
+        return frozenset(self._images)
 
     def context_estimate(self) -> int:
         """Tokens that the next request will hold: what the provider last reported and a guess for what came since."""
@@ -126,8 +138,13 @@ class History:
                 return
             case _:
                 pass
+        appended = not self._items or _position(item) >= _position(self._items[-1])
         bisect.insort(self._items, item, key=_position)
-        self._view = None
+        if self._view is not None and appended and not isinstance(item, Summary) and not self._is_hidden(item):
+            self._view = (*self._view, item)
+            self._look_at(item)
+        else:
+            self._view = None
         self._unreported += len(msgspec.json.encode(item))
 
     def _change(self, changed: Changed) -> None:
@@ -141,6 +158,13 @@ class History:
                 self.title = changed.title
             case _:
                 pass
+
+    def _look_at(self, item: Item) -> None:
+        """Note what is special about an item that the model can see."""
+        if item.trust == "untrusted":
+            self._untrusted.add(item.source)
+        parts = item.parts if isinstance(item, UserMessage) else item.result if isinstance(item, ToolCall) else ()
+        self._images.update(part.blob for part in parts if isinstance(part, Image))
 
     def _is_hidden(self, item: Item) -> bool:
         return any(first <= item.turn <= last for first, last in self._hidden)

@@ -28,7 +28,7 @@ CONTEXT_CAP = 20_000
 
 
 class Where(Struct, frozen=True):
-    """Where a session runs, as the model is told."""
+    """Where a session runs, as the model is told; `names` are files of the folder, for a model that hardly looks itself."""
 
     cwd: str
     system: str
@@ -36,6 +36,7 @@ class Where(Struct, frozen=True):
     date: str
     git_branch: str = ""
     surface: str = "terminal"
+    names: tuple[str, ...] = ()
 
 
 class Section(Struct, frozen=True):
@@ -48,7 +49,8 @@ def sections(
 ) -> tuple[Section, ...]:
     """The parts of the system text in their order; `rules` is the project's context file: its name and its text."""
     if small:
-        return (Section("identity", SMALL), Section("environment", f"Folder: {where.cwd}. Date: {where.date}."))
+        here = f"Folder: {where.cwd}. Date: {where.date}.\nFiles in the folder: {', '.join(where.names) or 'none'}."
+        return (Section("identity", SMALL), Section("environment", here))
     git = f"\n- git branch: {where.git_branch}" if where.git_branch else ""
     name, text = rules
     parts = (

@@ -11,7 +11,7 @@ from hermes.agent.response import Response
 from hermes.protocol.errors import Disconnected, LimitReached, ModelError, Refused
 from hermes.protocol.events import Body, ItemDone, Usage
 from hermes.protocol.ids import new_id
-from hermes.protocol.items import Image, Item, Text, ToolCall, UserMessage
+from hermes.protocol.items import Text
 from hermes.protocol.models import ModelRequest
 from hermes.protocol.store import JournalRow
 
@@ -56,15 +56,14 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
 
 async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
     """One model call. It is journalled before it is made, so that a crash cannot hide what it cost."""
-    view = desk.history.view()
     allowed = desk.meter.before_call(desk.history.context_estimate())
     request = ModelRequest(
         system=desk.system,
         tools=desk.specs,
-        items=view,
+        items=desk.history.view(),
         max_output=allowed,
         effort=desk.effort,
-        images={ref: await desk.blob(ref) for ref in image_refs(view)},
+        images={ref: await desk.blob(ref) for ref in desk.history.images()},
     )
     call = new_id("model_")
     await desk.begin(JournalRow(ref=call, kind="model", detail=desk.model.name, at=desk.now()))
@@ -77,14 +76,3 @@ async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
                 yield body
     if response.finished is None:
         raise Disconnected("the model's answer ended without a finish")
-
-
-def image_refs(view: tuple[Item, ...]) -> set[str]:
-    """Blobs of the pictures that the model is to see."""
-    return {
-        part.blob
-        for item in view
-        if isinstance(item, UserMessage | ToolCall)
-        for part in (item.parts if isinstance(item, UserMessage) else item.result)
-        if isinstance(part, Image)
-    }

@@ -15,6 +15,7 @@ from hermes.agent.session import Session
 from hermes.app import App, Wish
 from hermes.cli.keyboard import Keyboard
 from hermes.cli.oneshot import EXIT, tell_if_offline
+from hermes.cli.open import open_session
 from hermes.cli.piped import Pipe, close
 from hermes.cli.questions import Questions
 from hermes.cli.show import Show
@@ -59,7 +60,7 @@ class LineChat:
         self._questions = Questions(
             self._keyboard, draw=self._draw, say=self._say, send=self._answer, leave=self._leave
         )
-        self._use(await self.app.open(self._wish))
+        self._use(await open_session(self.app, self._wish))
         self._talking = asyncio.create_task(self._talk())
         try:
             with self._signals():
@@ -92,7 +93,7 @@ class LineChat:
 
     async def _switch(self, resume: str = "", title: str = "") -> None:
         old, following = self.session, self._following
-        self._use(await self.app.open(replace(self._wish, resume=resume)))
+        self._use(await open_session(self.app, replace(self._wish, resume=resume)))
         await close(self.app, old)
         await following
         await self._greet()

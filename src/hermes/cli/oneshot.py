@@ -11,7 +11,7 @@ from pathlib import Path
 from hermes.agent.session import Session
 from hermes.app import App, Wish
 from hermes.cli.main import print_error
-from hermes.cli.show import Show
+from hermes.cli.open import open_session
 from hermes.protocol.errors import UserError
 from hermes.protocol.events import Event, ItemDone, Notice, TurnEnded, TurnStarted
 from hermes.protocol.items import Image, Part, Reply, Text
@@ -28,7 +28,7 @@ OFFLINE = (
 async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -> int:
     """Open a session, ask, print, close."""
     tell_if_offline(app, wish)
-    session = await app.open(wish)
+    session = await open_session(app, wish)
     after = session.history.seq if wish.resume else 0
     try:
         with stop_on_signals(session):
@@ -45,6 +45,8 @@ async def _ask(app: App, session: Session, query: str, args: argparse.Namespace,
     await session.send(op)
     show = None
     if not (args.quiet or getattr(args, "json", False)):
+        from hermes.cli.show import Show
+
         show = Show(sys.stdout, app.settings.environ)
         show.typed(op.id)
     ours, answer = False, ""

@@ -1,9 +1,11 @@
 """From the flags of a command line to a session."""
 
 import argparse
+import gc
 import sys
 
 from hermes import config
+from hermes.agent.session import Session
 from hermes.app import App, Wish
 from hermes.cli.progress import Bar
 from hermes.protocol.errors import UserError
@@ -18,6 +20,14 @@ def open_app(args: argparse.Namespace) -> App:
     if dump is not None:
         dump.mkdir(parents=True, exist_ok=True)
     return App(settings_for(args), progress=Bar(sys.stderr).show, dump=dump)
+
+
+async def open_session(app: App, wish: Wish) -> Session:
+    """Open the session that is wished; from here on garbage is collected, but not what was loaded so far."""
+    session = await app.open(wish)
+    gc.freeze()
+    gc.enable()
+    return session
 
 
 async def wish_of(app: App, args: argparse.Namespace, *, can_ask: bool) -> Wish:

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from hermes.agent.session import Session
 from hermes.app import App, Wish
 from hermes.cli.oneshot import EXIT, print_json
+from hermes.cli.open import open_session
 from hermes.cli.reader import Lines, piped_lines
 from hermes.cli.show import Show
 from hermes.protocol.errors import UserError
@@ -29,7 +30,7 @@ class Pipe:
 
     async def run(self) -> int:
         """The exit code of the last turn, 0 if there was none."""
-        session, lines = await self._app.open(self._wish), piped_lines()
+        session, lines = await open_session(self._app, self._wish), piped_lines()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop, session, lines)

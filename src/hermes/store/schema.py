@@ -24,7 +24,6 @@ MIGRATIONS = (
         messages INTEGER NOT NULL DEFAULT 0, input INTEGER NOT NULL DEFAULT 0, output INTEGER NOT NULL DEFAULT 0,
         cache_read INTEGER NOT NULL DEFAULT 0, cache_write INTEGER NOT NULL DEFAULT 0,
         reasoning INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0, unpriced INTEGER NOT NULL DEFAULT 0);
-    CREATE INDEX sessions_active ON sessions(active);
     CREATE TABLE events(key INTEGER PRIMARY KEY, turn INTEGER NOT NULL, at REAL NOT NULL, body TEXT NOT NULL);
     CREATE TABLE ops(n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, session INTEGER NOT NULL,
         at REAL NOT NULL, body TEXT);
@@ -54,8 +53,9 @@ def open_database(path: Path) -> tuple[apsw.Connection, str]:
                 f"{path} was written by a newer Hermes (schema {found}, this one knows {VERSION}): "
                 "it is open for reading only; update Hermes to write"
             )
-        # WAL mode is a property of the file, FULL one of the connection; apsw runs a pragma only as its rows are read.
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"):
+        # WAL mode and page size are properties of the file, FULL one of the connection. Pages of 8 KB waste less of
+        # themselves on items of some KB than the usual 4. apsw runs a pragma only as its rows are read.
+        for pragma in ("page_size=8192", "journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         if found < VERSION:
             _migrate(connection, path)

@@ -40,11 +40,11 @@ class LocalFiles:
 
     async def resolve(self, path: str) -> str:
         """The absolute path with ~ and every link followed, also for a file that is not there yet."""
-        return await _in_thread(self._resolve, path)
+        return _told(self._resolve, path)
 
     async def stat(self, path: str) -> Stat | None:
         """What is at this path; a link is not followed."""
-        return await _in_thread(self._stat, path)
+        return _told(self._stat, path)
 
     async def read(self, path: str, limit: int) -> bytes:
         """The first `limit` bytes of a regular file."""
@@ -176,8 +176,13 @@ def _keep_owner_and_mode(fd: int, old: os.stat_result) -> None:
 
 async def _in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Do it in a thread; when cancelled, wait for it, so that nothing is written behind anybody's back."""
+    return await settled(asyncio.ensure_future(asyncio.to_thread(_told, call, *args, **kwargs)))
+
+
+def _told(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do it, and tell what the system says about it as a TerminalError. A look at a path is not worth a thread."""
     try:
-        return await settled(asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs)))
+        return call(*args, **kwargs)
     except OSError as error:
         where = printable(error.filename or str(args[0]))
         raise TerminalError(f"{where}: {error.strerror}") from error
