@@ -250,7 +250,7 @@ async def test_steps_tokens_money_and_time_are_hard_limits(tmp_path):
 
     for budget, limit, steps in [
         (Budget(steps=3), "steps", 3),
-        (Budget(tokens=200), "tokens", 2),
+        (Budget(tokens=200), "tokens", 3),
         (Budget(money=1.0), "money", 2),
         (Budget(seconds=0.2), "time", 2),
     ]:
@@ -275,3 +275,16 @@ async def test_who_listens_to_a_closed_session_hears_it_to_its_end(tmp_path):
         await stage.session.close()
         heard = [event async for event in stage.session.events()]
         assert isinstance(heard[-1].body, SessionClosed)
+
+
+async def test_a_money_budget_stops_a_model_whose_price_is_not_known(tmp_path):
+    model = ScriptedModel(*[call("act") + finish("calls", cost=None) for _ in range(9)])
+    async with play(tmp_path, model, Recording().tool, budget=Budget(money=1.0)) as stage:
+        ended = await stage.say()
+        assert (ended.limit, len(model.requests)) == ("money", 1)
+
+
+async def test_a_token_budget_counts_the_prefix_before_the_first_call(tmp_path):
+    model = ScriptedModel()
+    async with play(tmp_path, model, budget=Budget(tokens=1_000), system="x" * 8_000) as stage:
+        assert ((await stage.say()).limit, len(model.requests)) == ("tokens", 0)

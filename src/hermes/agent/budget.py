@@ -13,6 +13,7 @@ class Meter:
         self.steps = 0
         self.tokens = 0
         self.money = 0.0
+        self.unpriced = ""
         self._above = above
 
     def before_call(self, estimate: int) -> int | None:
@@ -22,6 +23,10 @@ class Meter:
             raise LimitReached("steps", f"the limit of {budget.steps} steps a turn is reached")
         if budget.money is not None and self.money >= budget.money:
             raise LimitReached("money", f"the budget of ${budget.money:g} is spent")
+        if budget.money is not None and self.unpriced:
+            raise LimitReached(
+                "money", f"the price of {self.unpriced} is not known, so the money budget cannot be kept"
+            )
         left = None
         if budget.tokens is not None:
             left = budget.tokens - self.tokens - estimate
@@ -34,5 +39,7 @@ class Meter:
         self.steps += 1
         self.tokens += usage.input + usage.output
         self.money += usage.cost or 0.0
+        if usage.cost is None:
+            self.unpriced = usage.model
         if self._above:
             self._above.charge(usage)

@@ -15,7 +15,7 @@ from hermes.agent.desk import Desk
 from hermes.agent.spill import spill
 from hermes.protocol.errors import Denied, HermesError, StoreError, ToolError
 from hermes.protocol.events import Body, ItemDone
-from hermes.protocol.items import CallStatus, Text, ToolCall
+from hermes.protocol.items import CallStatus, Part, Text, ToolCall
 from hermes.protocol.store import JournalRow
 from hermes.protocol.tools import Result, Tool, parse_args, said
 
@@ -105,8 +105,6 @@ async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers
     async with nullcontext() if tool.effect or tool.parallel else readers:
         status, result = await _attempt(desk, call, show)
     result = msgspec.structs.replace(result, parts=await spill(result.parts, tool.cap, desk.keep))
-    if tool.effect:
-        desk.end(item.id)
     show(ItemDone(_finished(item, status, result, desk.now() - began)))
 
 
@@ -125,11 +123,16 @@ async def _attempt(desk: Desk, call: Prepared, show: Callable[[Body], None]) -> 
         return "failed", said(f"{call.tool.spec.name} failed inside Hermes ({type(error).__name__}: {error})")
 
 
+def _clean(part: Part) -> Part:
+    """Text without halves of characters, which no encoding has and some file names bring along."""
+    return Text(part.text.encode(errors="replace").decode()) if isinstance(part, Text) else part
+
+
 def _finished(item: ToolCall, status: CallStatus, result: Result, seconds: float = 0.0) -> ToolCall:
     return msgspec.structs.replace(
         item,
         status=status,
-        result=result.parts or (Text("(no output)"),),
+        result=tuple(map(_clean, result.parts)) or (Text("(no output)"),),
         shown=result.shown,
         title=result.title or item.title,
         files=result.files,

@@ -2,8 +2,6 @@
 
 import bisect
 
-import msgspec
-
 from hermes.protocol.events import (
     Answered,
     Asked,
@@ -18,7 +16,7 @@ from hermes.protocol.events import (
     TurnStarted,
     Usage,
 )
-from hermes.protocol.items import Image, Item, Plan, PlanEntry, Reply, Summary, Thought, ToolCall, UserMessage
+from hermes.protocol.items import Image, Item, Plan, PlanEntry, Reply, Summary, Thought, ToolCall, UserMessage, text_of
 
 BYTES_PER_TOKEN = 4
 
@@ -145,7 +143,7 @@ class History:
             self._look_at(item)
         else:
             self._view = None
-        self._unreported += len(msgspec.json.encode(item))
+        self._unreported += _length(item)
 
     def _change(self, changed: Changed) -> None:
         self._view = None
@@ -168,6 +166,19 @@ class History:
 
     def _is_hidden(self, item: Item) -> bool:
         return any(first <= item.turn <= last for first, last in self._hidden)
+
+
+def _length(item: Item) -> int:
+    """Roughly how many bytes an item has in a request."""
+    match item:
+        case UserMessage(parts=parts):
+            return len(text_of(parts))
+        case ToolCall(args=args, result=result):
+            return len(args) + len(text_of(result))
+        case Reply(text=text) | Thought(text=text) | Summary(text=text):
+            return len(text)
+        case Plan():
+            return 0
 
 
 def _position(item: Item) -> tuple[int, int]:

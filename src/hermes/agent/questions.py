@@ -27,7 +27,8 @@ class Questions:
         await self._recorder.commit()
         answered = Answered(asked.request_id, how="cancelled")
         try:
-            answer = await asyncio.wait_for(waiting, within)
+            async with asyncio.timeout(within):  # not wait_for, which may swallow a cancellation
+                answer = await waiting
             answered = Answered(asked.request_id, "answered", answer.choice, answer.text, answer.by)
             return answered if answer.data is None else msgspec.structs.replace(answered, text=_private(answer.data))
         except TimeoutError:

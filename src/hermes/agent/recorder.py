@@ -9,6 +9,7 @@ from hermes.agent.listeners import Listeners
 from hermes.protocol.errors import LeaseLost, StoreError
 from hermes.protocol.events import Body, Event, ItemDelta, ItemDone, Notice
 from hermes.protocol.store import Batch, Blob, JournalRow, Store
+from hermes.protocol.wire import encode_body
 
 log = logging.getLogger(__name__)
 AGAIN = 1.0
@@ -39,6 +40,7 @@ class Recorder:
 
     def note(self, body: Body, *, applied: Iterable[str] = (), blobs: Iterable[Blob] = ()) -> None:
         """Take an event in; it is part of the history now and on disk soon."""
+        encode_body(body)  # what cannot be stored must fail here, before it has a number
         durable = not isinstance(body, ItemDelta)
         seq = self.history.seq + 1 if durable else None
         event = Event(
@@ -46,7 +48,7 @@ class Recorder:
         )
         self._applied.extend(applied)
         self._blobs.extend(blobs)
-        self._keep_partial(body)
+        self._follow(body)
         if durable:
             self.history.apply(event)
         elif not self._noted and not self._lock.locked():
@@ -147,7 +149,8 @@ class Recorder:
         if self.lost is None and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(AGAIN, self._commit_later)
 
-    def _keep_partial(self, body: Body) -> None:
+    def _follow(self, body: Body) -> None:
+        """Keep what open items have grown to; a done item's journal row goes with the commit that holds it."""
         match body:
             case ItemDelta(item=item, channel=channel, text=text):
                 pieces = self._partial.setdefault(item, {}).setdefault(channel, [])
@@ -156,5 +159,7 @@ class Recorder:
                     pieces[:] = ["".join(pieces)[-KEPT_OUTPUT:]]
             case ItemDone(item=item):
                 self._partial.pop(item.id, None)
+                if item.id in self._begun:
+                    self.end(item.id)
             case _:
                 pass

@@ -20,7 +20,7 @@ from hermes.agent.questions import Questions
 from hermes.agent.recorder import Recorder
 from hermes.agent.recovery import interrupt, recover
 from hermes.agent.turn import turn
-from hermes.protocol.errors import HermesError, StoreError, UserError
+from hermes.protocol.errors import StoreError, UserError
 from hermes.protocol.events import (
     Answered,
     Changed,
@@ -108,6 +108,7 @@ class Session:
         self._queue: deque[Say] = deque()
         self._joining: deque[Redirect] = deque()
         self._turn: asyncio.Task[None] | None = None
+        self._turn_began = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._posts: set[asyncio.Task[Receipt]] = set()
         self._closing: asyncio.Task[None] | None = None
@@ -248,13 +249,18 @@ class Session:
             op = await self._inbox.next()
             try:
                 await self._handle(op)
-            except HermesError as error:
-                log.warning("session %s could not take %s: %s", self.id, type(op).__name__, error)
+            except Exception as error:  # one op that fails must not silence the session
+                log.exception("session %s could not take %s", self.id, type(op).__name__)
                 if self._recorder.lost is not None:
                     await self._let_go()
                     return
+                self._recorder.note(
+                    Notice(f"{type(op).__name__} failed: {error}", level="error", code="failed"), applied=(op.id,)
+                )
 
     async def _handle(self, op: AnyOp) -> None:
+        if self._closing is not None:
+            return None  # its row stays, and whoever opens the session next takes it
         current = self.history.turn
         if op.expect_turn is not None and op.expect_turn != current:
             why = f"it was meant for turn {op.expect_turn}, and this is turn {current}"
@@ -283,7 +289,7 @@ class Session:
 
     async def _say(self, op: Say) -> None:
         if self._turn is None and not self._queue:
-            self._turn = asyncio.create_task(self._run_turn(op))
+            self._start_turn(op)
         else:
             self._queue.append(op)
             await self._note(Changed("queue", queue=tuple(waiting.id for waiting in self._queue)))
@@ -324,8 +330,13 @@ class Session:
 
     # A turn
 
+    def _start_turn(self, op: Say) -> None:
+        self._turn_began.clear()
+        self._turn = asyncio.create_task(self._run_turn(op))
+
     async def _run_turn(self, op: Say) -> None:
         """Run one turn to exactly one TurnEnded. It counts as failed until it is proved otherwise."""
+        self._turn_began.set()
         ended = TurnEnded("failed", error="the turn ended in a way that Hermes did not foresee")
         self.meter = Meter(self.budget, self.options.above)
         try:
@@ -356,8 +367,8 @@ class Session:
         self._joining.clear()
         self._turn = None  # before anybody hears of the end: whoever does may go on at once
         await self._recorder.commit_or_tell()
-        if self._turn is None and self._queue and self._recorder.lost is None and not self._closed.is_set():
-            self._turn = asyncio.create_task(self._run_turn(self._queue.popleft()))
+        if self._turn is None and self._queue and self._recorder.lost is None and self._closing is None:
+            self._start_turn(self._queue.popleft())
 
     def _message(self, op: Say | Redirect, origin: Any) -> UserMessage:
         return UserMessage(
@@ -408,10 +419,14 @@ class Session:
     async def _stop_turn(self) -> None:
         """Cancel the running turn, once, and wait until its end is written."""
         running = self._turn
-        if running is not None:
+        if running is None:
+            return
+        await self._turn_began.wait()  # a task that is cancelled before its first step would never write its end
+        while not running.done():
+            # anyio takes a cancellation for its own if it comes at the moment a connection is made: ask again.
             if not running.cancelling():
                 running.cancel()
-            await asyncio.wait([running])
+            await asyncio.wait([running], timeout=0.05)
 
     async def _shut(self, reason: str) -> None:
         self._queue.clear()

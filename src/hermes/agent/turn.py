@@ -7,6 +7,7 @@ import msgspec
 
 from hermes.agent.calls import run_calls
 from hermes.agent.desk import Desk
+from hermes.agent.history import BYTES_PER_TOKEN
 from hermes.agent.response import Response
 from hermes.protocol.errors import Disconnected, LimitReached, ModelError, Refused
 from hermes.protocol.events import Body, ItemDone, Usage
@@ -56,7 +57,7 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
 
 async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
     """One model call. It is journalled before it is made, so that a crash cannot hide what it cost."""
-    allowed = desk.meter.before_call(desk.history.context_estimate())
+    allowed = desk.meter.before_call(expected_tokens(desk))
     request = ModelRequest(
         system=desk.system,
         tools=desk.specs,
@@ -70,9 +71,17 @@ async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
     async with aclosing(desk.model.stream(request)) as deltas:
         async for delta in deltas:
             for body in response.take(delta):
+                yield body
                 if isinstance(body, Usage):
                     desk.meter.charge(body)
                     desk.end(call)
-                yield body
     if response.finished is None:
         raise Disconnected("the model's answer ended without a finish")
+
+
+def expected_tokens(desk: Desk) -> int:
+    """About how many tokens the next request will have; a provider's report of the last one counts the prefix already."""
+    prefix = 0
+    if not desk.history.context_used:
+        prefix = len(desk.system) + sum(len(spec.description) + len(bytes(spec.schema)) for spec in desk.specs)
+    return desk.history.context_estimate() + prefix // BYTES_PER_TOKEN

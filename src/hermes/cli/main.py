@@ -128,7 +128,7 @@ def run(argv: list[str]) -> int:
         if getattr(args, "verbose", False):
             logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
         else:
-            logging.getLogger("hermes").addHandler(logging.NullHandler())
+            logging.getLogger().addHandler(logging.NullHandler())
         code = asyncio.run(module.run(args))
         if sys.stdout is not None:
             sys.stdout.flush()

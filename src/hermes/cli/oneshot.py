@@ -105,7 +105,7 @@ async def picture(session: Session, path: str) -> Part:
 
 
 class stop_on_signals:
-    """While it lasts, Ctrl+C interrupts the turn and a second one, or SIGTERM, closes the session."""
+    """While it lasts, Ctrl+C interrupts the turn and a second one, SIGTERM or SIGHUP closes the session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -115,13 +115,14 @@ class stop_on_signals:
     def __enter__(self) -> "stop_on_signals":
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
-        loop.add_signal_handler(signal.SIGTERM, self._close)
+        for name in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(name, self._close)
         return self
 
     def __exit__(self, *_: object) -> None:
         loop = asyncio.get_running_loop()
-        loop.remove_signal_handler(signal.SIGINT)
-        loop.remove_signal_handler(signal.SIGTERM)
+        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(name)
 
     def _interrupt(self) -> None:
         if self._asked:

@@ -88,6 +88,9 @@ class KeyPool:
         """Whether every key has failed lately."""
         return not self._awake()
 
+    def __len__(self) -> int:
+        return len(self.keys)
+
     def take(self) -> Key:
         """The next key by the pool's strategy; if all rest, the one whose rest ends first."""
         return self._use(self._choose(self._awake()) if not self.resting else self._soonest())

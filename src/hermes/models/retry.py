@@ -152,6 +152,7 @@ class _Effort:
         self._renewed = False
         self._capped = False
         self._repeats = 0
+        self._rotations = 0
         self._retries = retries
         self._random = random
 
@@ -206,8 +207,9 @@ class _Effort:
 
     def _other_key(self, rest: float) -> float | None:
         other = self.candidate.keys.rotate(self._key, rest)
-        if other is None:
-            return None
+        if other is None or self._rotations >= len(self.candidate.keys) - 1:
+            return None  # each key has had its chance in this call
+        self._rotations += 1
         self._key, self._rejected, self._renewed = other, "", False
         return 0.0
 

@@ -101,7 +101,9 @@ class OpQueue(Protocol):
         """Commit an op; False with the first receipt if an op of that id was there already."""
         ...
 
-    async def pending(self, session: str, after: int = 0) -> list[tuple[int, AnyOp]]: ...
+    async def pending(self, session: str) -> list[AnyOp]:
+        """Ops that have had no effect yet, in the order of their rows; those of a newer Hermes are left for it."""
+        ...
 
 
 class Journal(Protocol):

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 _SECRET = re.compile(
-    r"(^|_)(API_?KEYS?|KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|DSN)(_|$|\d)"
+    r"KEYS?\d*(_|$)|TOKEN|SECRET|PASSW|PASSPHRASE|CRED(ENTIAL)?S?(_|$)|PRIVATE|BEARER|JWT|COOKIE|WEBHOOK|CONNECTION_STRING"
+    r"|(^|_)(AUTH|DSN|PAT|PASS|PGPASS)(_|$)|_PWD$"
 )
 _HARMLESS = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"})
 _URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)

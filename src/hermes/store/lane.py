@@ -7,6 +7,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,13 +24,14 @@ UNWRITABLE = (OSError, apsw.IOError, apsw.FullError, apsw.ReadOnlyError, apsw.Ca
 
 
 class _Job:
-    __slots__ = ("error", "future", "loop", "result", "work", "writes")
+    __slots__ = ("done", "error", "future", "loop", "result", "work", "writes")
 
     def __init__(self, work: Work, writes: bool) -> None:
         self.work, self.writes = work, writes
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.result: Any = None
+        self.done = False
         self.error: BaseException | None = None
 
     def settle(self) -> None:
@@ -107,8 +109,9 @@ class Lane:
                 self._connection = self._open()
             self._do(self._connection, jobs)
         except Exception as error:
-            for failed in jobs:
-                failed.error = failed.error or translate(error, self.path)
+            for job in jobs:
+                if not job.done:
+                    job.error = job.error or translate(error, self.path)
             if self._connection is None and isinstance(error, UNWRITABLE) and self.path.exists():
                 self._only_read(jobs)
         for done in jobs:
@@ -145,16 +148,19 @@ class Lane:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _do(self, connection: apsw.Connection, jobs: list[_Job]) -> None:
-        for job in jobs:
-            if not job.writes:
-                self._attempt(connection, job)
-        writes = [job for job in jobs if job.writes]
-        if not writes:
-            return
-        if self.readonly:
-            raise StoreError(self.readonly)
-        with self._turn():
-            self._transact(connection, writes)
+        for writes, group in groupby(jobs, key=lambda job: job.writes):
+            if not writes:
+                for job in group:
+                    self._attempt(connection, job)
+                    job.done = True
+                continue
+            if self.readonly:
+                raise StoreError(self.readonly)
+            together = list(group)
+            with self._turn():
+                self._transact(connection, together)
+            for job in together:
+                job.done = True
 
     def _transact(self, connection: apsw.Connection, jobs: list[_Job]) -> None:
         """All jobs in one transaction; one that fails leaves the others whole."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from hermes.store import rows
 from hermes.store.lane import Lane
 from hermes.store.rows import fetch
 
+log = logging.getLogger(__name__)
 POLL = 0.2
 """Seconds between looks for what other processes wrote."""
 
@@ -32,6 +34,7 @@ class SqliteStore:
         self.path = path
         self._writer = Lane(path)
         self._reader = Lane(path)
+        self._looking: asyncio.Future[int] | None = None
 
     async def __aenter__(self) -> "SqliteStore":
         return self
@@ -40,6 +43,8 @@ class SqliteStore:
         await self.close()
 
     async def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
         await self._reader.close()
         await self._writer.close()
 
@@ -92,21 +97,35 @@ class SqliteStore:
 
         return await self._writer.write(write)
 
-    async def pending(self, session: str, after: int = 0) -> list[tuple[int, AnyOp]]:
+    async def pending(self, session: str) -> list[AnyOp]:
         query = (
-            "SELECT ops.n, ops.body FROM ops JOIN sessions ON sessions.n = ops.session "
-            "WHERE sessions.id = ? AND ops.n > ? AND body IS NOT NULL ORDER BY ops.n"
+            "SELECT ops.id, ops.body FROM ops JOIN sessions ON sessions.n = ops.session "
+            "WHERE sessions.id = ? AND body IS NOT NULL ORDER BY ops.n"
         )
-        found = await self._writer.read(lambda db: fetch(db, query, (session, after)))
-        return [(n, decode_op(body.encode())) for n, body in found]
+        ops: list[AnyOp] = []
+        for name, body in await self._writer.read(lambda db: fetch(db, query, (session,))):
+            try:
+                ops.append(decode_op(body.encode()))
+            except msgspec.ValidationError as error:
+                log.warning("op %s of session %s is left for a newer Hermes: %s", name, session, error)
+        return ops
 
     async def changed(self, since: int) -> int:
-        while True:
+        while (now := await self._look()) == since:
+            pass
+        return now
+
+    async def _look(self) -> int:
+        """The state of the database a little later; all who wait share one look."""
+
+        async def look() -> int:
             await asyncio.sleep(POLL)
             # data_version moves on the writing connection only when another process has committed.
-            now = await self._writer.read(lambda db: fetch(db, "PRAGMA data_version")[0][0])
-            if now != since:
-                return now
+            return await self._writer.read(lambda db: fetch(db, "PRAGMA data_version")[0][0])
+
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.ensure_future(look())
+        return await asyncio.shield(self._looking)
 
     # Journal, processes
 
@@ -226,11 +245,12 @@ def _update_session(db: apsw.Connection, n: int, events: tuple[Event, ...]) -> N
 
 def _free_title(db: apsw.Connection, n: int, title: str) -> str:
     """The title, with a number behind it if another session has it."""
-    candidate, count = title, 1
-    while fetch(db, "SELECT 1 FROM sessions WHERE title = ? AND n != ?", (candidate, n)):
-        count += 1
-        candidate = f"{title} ({count})"
-    return candidate
+    query = "SELECT title FROM sessions WHERE n != ? AND (title = ? OR (title >= ? AND title < ?))"
+    taken = [found for (found,) in fetch(db, query, (n, title, f"{title} (", f"{title} )"))]
+    if title.casefold() not in map(str.casefold, taken):
+        return title
+    numbers = [int(digits) for found in taken if (digits := found[len(title) + 2 : -1]).isdecimal()]
+    return f"{title} ({max(numbers, default=1) + 1})"
 
 
 def _find(db: apsw.Connection, name: str) -> SessionRow | None:
