@@ -1,6 +1,7 @@
 """The one place where settings become a session: the parts of Hermes know only the protocol, and are wired here."""
 
 import os
+import shlex
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
@@ -26,6 +27,7 @@ from hermes.protocol.errors import UserError
 from hermes.protocol.ids import session_id
 from hermes.protocol.models import Model
 from hermes.protocol.ops import Budget
+from hermes.protocol.store import SessionRow
 from hermes.protocol.terminals import Files, Terminal
 from hermes.protocol.tools import Tool
 from hermes.safety.environment import scrubbed
@@ -177,10 +179,12 @@ class App:
     async def open(self, wish: Wish) -> Session:
         """A new session, or the stored one that the wish names."""
         file = self.settings.file
+        row = await self.store.session(wish.resume) if wish.resume else None
+        if row is not None:
+            wish = self._as_it_was(wish, row)
         choice = self.choice(wish)
         model = self.model(choice)
         cwd = self._folder(wish)
-        row = await self.store.session(wish.resume) if wish.resume else None
         name = row.id if row else session_id(time.time())
         world = self._world(name, cwd, wish)
         budget = Budget(
@@ -200,6 +204,7 @@ class App:
             source=wish.source,
             budget=budget,
             can_ask=wish.can_ask,
+            restore=not wish.toolsets and wish.steps is None,
             effort=file.agent.reasoning_effort,
             model_named=lambda text: self.model(self.chooser.resolve(text, current=choice)),
             toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
@@ -209,6 +214,19 @@ class App:
         if wish.resume:
             return await Session.resume(self.store, options, wish.resume)
         return await Session.create(self.store, options, name)
+
+    def _as_it_was(self, wish: Wish, row: SessionRow) -> Wish:
+        """The wish with the folder and the model that a stored session had, unless others are wished or they are gone."""
+        if not wish.cwd and Path(row.cwd).is_dir():
+            wish = msgspec.structs.replace(wish, cwd=row.cwd)
+        if wish.model or wish.provider or wish.base_url:
+            return wish
+        stored = msgspec.structs.replace(wish, model=row.model)
+        try:
+            self.model(self.choice(stored))
+        except UserError:
+            return wish
+        return stored
 
     def tools(self, wish: Wish, profile: str) -> tuple[Tool, ...]:
         from hermes.tools.toolsets import make_tools
@@ -361,6 +379,12 @@ class LocalWorld:
     def set_approvals(self, mode: str) -> None:
         if mode in ("manual", "smart", "off"):
             self.gate.policy = msgspec.structs.replace(self.gate.policy, mode=mode, yolo=False)
+
+    async def move(self, folder: str) -> None:
+        if not os.path.isdir(folder):
+            raise UserError(f"the folder {folder} is not there", "name one that is")
+        self.workspace = os.path.realpath(folder)
+        await self.terminal.run(f"cd -- {shlex.quote(self.workspace)}", timeout=10)
 
     async def recover(self) -> None:
         await self._recover()

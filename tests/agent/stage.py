@@ -120,6 +120,9 @@ class OpenWorld:
     def equip(self, scope: Scope) -> Equipment:
         return Equipment(files=None, terminal=None, permit=None)  # type: ignore[arg-type]
 
+    async def move(self, folder: str) -> None:
+        self.cwd = folder
+
     async def recover(self) -> None:
         self.recovered = True
 

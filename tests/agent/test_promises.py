@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,6 +24,7 @@ from hermes.protocol.events import (
     ItemDelta,
     ItemDone,
     ItemStarted,
+    Notice,
     Question,
     Secret,
     TurnEnded,
@@ -331,3 +333,49 @@ async def test_ops_from_elsewhere_reach_every_session_of_a_process(tmp_path):
         for stage in (one, other):
             await stage.until(lambda stage=stage: stage.of(TurnEnded) == [TurnEnded("done")])
         await other.close()
+
+
+async def test_a_resumed_session_has_its_tools_and_budget_again(tmp_path):
+    act, other = Recording("act"), Recording("other")
+    more: dict[str, Any] = {"toolset": lambda names: (act.tool, other.tool)}
+    async with play(tmp_path, ScriptedModel(), act.tool, **more) as stage:
+        await stage.say()
+        await stage.send(Configure(tools=("more",), budget=Budget(steps=7)))
+        await stage.until(lambda: any(b.cause == "config" for b in stage.of(Changed)))
+        name = stage.session.id
+    async with play(tmp_path, ScriptedModel(), act.tool, resume=name, **more) as stage:
+        assert (list(stage.session.tools), stage.session.budget) == (["act", "other"], Budget(steps=7))
+
+
+async def test_an_op_that_fails_is_told_and_the_session_goes_on(tmp_path, caplog):
+    def broken(names):
+        raise ZeroDivisionError("oops")
+
+    async with play(tmp_path, ScriptedModel(), toolset=broken) as stage:
+        await stage.send(Configure(tools=("x",)))
+        await stage.until(lambda: [n.text for n in stage.of(Notice)] == ["Configure failed: oops"])
+        assert await stage.say() == TurnEnded("done")
+
+
+async def test_a_session_that_was_taken_over_lets_go(tmp_path, monkeypatch):
+    monkeypatch.setattr("hermes.agent.session.HEARTBEAT", 0.05)
+    async with play(tmp_path, ScriptedModel()) as stage:
+        await stage.store.release(stage.session.id, stage.session.options.owner)
+        async with asyncio.timeout(5):
+            await stage.session.closed()
+        with pytest.raises(UserError, match="is closed"):
+            await stage.say()
+
+
+async def test_a_stop_and_a_close_amid_redirects_leave_no_turn_behind(tmp_path):
+    model = ScriptedModel([Began(0, "text"), Grew(0, "x"), forever])
+    async with play(tmp_path, model) as stage:
+        await stage.session.send(Say(parts=(Text("go"),)))
+        await stage.until(lambda: bool(stage.of(ItemDelta)))
+        await stage.redirect("this too")
+        await asyncio.gather(stage.session.close(), stage.session.send(Say(parts=(Text("and this"),))))
+        assert balanced(stage.bodies) or not stage.of(TurnEnded)
+        assert len(model.requests) == 1
+    async with play(tmp_path, ScriptedModel(), resume=stage.session.id) as later:
+        await later.until(lambda: len(later.of(TurnEnded)) == 3)  # what was acknowledged has its turn now
+        assert balanced(later.bodies)

@@ -49,6 +49,10 @@ class World(Protocol):
 
     def equip(self, scope: Scope) -> Equipment: ...
 
+    async def move(self, folder: str) -> None:
+        """Make another folder the one that the session works in; UserError if it is not there."""
+        ...
+
     async def recover(self) -> None:
         """End what a crashed owner of the session left running."""
         ...

@@ -17,6 +17,7 @@ from hermes.protocol.events import (
     Usage,
 )
 from hermes.protocol.items import Image, Item, Plan, PlanEntry, Reply, Summary, Thought, ToolCall, UserMessage, text_of
+from hermes.protocol.ops import Budget
 
 BYTES_PER_TOKEN = 4
 
@@ -32,6 +33,8 @@ class History:
         self.answered = 0
         self.title = ""
         self.closed = False
+        self.tools: tuple[str, ...] | None = None
+        self.budget: Budget | None = None
         self.prefix: Prefix | None = None
         self.plan: tuple[PlanEntry, ...] = ()
         self.open: dict[str, Item] = {}
@@ -154,6 +157,9 @@ class History:
                 self.prefix = changed.prefix
             case "title":
                 self.title = changed.title
+            case "config" if changed.config:
+                self.tools = changed.config.tools or self.tools
+                self.budget = changed.config.budget or self.budget
             case _:
                 pass
 

@@ -5,7 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ from hermes.agent.questions import Questions
 from hermes.agent.recorder import Recorder
 from hermes.agent.recovery import interrupt, recover
 from hermes.agent.turn import turn
-from hermes.protocol.errors import StoreError, UserError
+from hermes.protocol.errors import LeaseLost, StoreError, UserError
 from hermes.protocol.events import (
     Answered,
     Changed,
@@ -62,7 +62,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Everything a session uses. Nothing is global to the process.
 
     `model_named` finds the model of a Configure; `personas` the text of a personality; `can_ask` is False where nobody
-    will ever answer; `owner` names this process in the session's lease.
+    will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
+    budget again that it was configured with.
     """
 
     model: Model
@@ -76,6 +77,7 @@ class Options(Struct, frozen=True, kw_only=True):
     parent: str = ""
     budget: Budget = Budget()
     can_ask: bool = True
+    restore: bool = True
     effort: str = ""
     above: Meter | None = None
     model_named: Callable[[str], Model] | None = None
@@ -157,6 +159,10 @@ class Session:
         await options.world.recover()
         history = await read_history(store, row.id)
         session = cls(store, options, row, history)
+        if options.restore:
+            session.budget = history.budget or session.budget
+            if history.tools and options.toolset:
+                session._use_tools(options.toolset(history.tools))
         journal = await store.unfinished(row.id)
         for body in recover(history, journal):
             session._recorder.note(body)
@@ -224,7 +230,12 @@ class Session:
         if not self._closed.is_set():
             task = asyncio.create_task(self.send(Say(by="process", origin="process", parts=(Text(text),))))
             self._posts.add(task)
-            task.add_done_callback(self._posts.discard)
+            task.add_done_callback(self._posted)
+
+    def _posted(self, task: asyncio.Task[Receipt]) -> None:
+        self._posts.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.warning("session %s lost a notification: %s", self.id, error)
 
     async def keep(self, data: bytes, media_type: str) -> str:
         return await self._store.keep(self.id, data, media_type)
@@ -310,6 +321,8 @@ class Session:
                 return await self._note(Notice(f"{error} ({error.hint})", level="error", code="config"), op)
         if op.tools is not None and self.options.toolset is not None:
             self._use_tools(self.options.toolset(op.tools))
+        if op.cwd is not None:
+            await self.world.move(op.cwd)
         if op.approvals is not None and self.options.set_approvals is not None:
             self.options.set_approvals(op.approvals)
         if op.budget is not None:
@@ -412,7 +425,9 @@ class Session:
         while True:
             await asyncio.sleep(HEARTBEAT)
             try:
-                await self._store.beat(self.id, self.options.owner)
+                if not await self._store.beat(self.id, self.options.owner):
+                    self._recorder.lost = LeaseLost(f"session {self.id} was taken over by another process")
+                    return await self._let_go()
             except StoreError as error:
                 log.warning("session %s has no heartbeat: %s", self.id, error)
 
@@ -431,11 +446,14 @@ class Session:
     async def _shut(self, reason: str) -> None:
         self._queue.clear()
         await self._stop_turn()
-        self._recorder.note(SessionClosed(reason))
-        with suppress(StoreError):
+        try:
+            self._recorder.note(SessionClosed(reason))
             await self._recorder.commit()
             await self._store.release(self.id, self.options.owner)
-        await self._let_go()
+        except StoreError as error:
+            log.warning("session %s could not write its end: %s", self.id, error)
+        finally:
+            await self._let_go()
 
     async def _let_go(self) -> None:
         self._closed.set()
