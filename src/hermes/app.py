@@ -1,5 +1,6 @@
 """The one place where settings become a session: the parts of Hermes know only the protocol, and are wired here."""
 
+import logging
 import os
 import shlex
 import time
@@ -23,7 +24,7 @@ from hermes.models.catalog import Catalog
 from hermes.models.choose import Choice, Chooser
 from hermes.models.pool import Pool
 from hermes.models.roster import Roster
-from hermes.protocol.errors import UserError
+from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.ids import session_id
 from hermes.protocol.models import Model
 from hermes.protocol.ops import Budget
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from hermes.models.local import Local
     from hermes.safety.checkpoints import Checkpoints
 
+log = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 PRUNE_EVERY = 86_400.0
@@ -273,7 +275,9 @@ class App:
             raise UserError(
                 f"the terminal {file.terminal.backend!r} is not there yet", "hermes config set terminal.backend local"
             )
-        env = scrubbed(settings.environ, file.terminal.env_passthrough)
+        keys = {entry.api_key_env for entry in (settings.model, *settings.fallbacks, *file.custom_providers.values())}
+        passed = {name: settings.environ[name] for name in file.terminal.env_passthrough if name in settings.environ}
+        env = scrubbed({k: v for k, v in settings.shell.items() if k not in keys}) | passed
         inner = LocalTerminal(cwd, env, name=session)
         terminal = RememberedTerminal(inner, lambda info: self.store.save(session, info))
         home, user_home = os.path.realpath(settings.home), os.path.realpath(settings.environ.get("HOME") or Path.home())
@@ -314,8 +318,11 @@ class App:
         """Keep an "always" answer in config.yaml, as words and not as shell text."""
         path = self.settings.config_path
         known = config.read_yaml(path).get("command_allowlist") or []
-        if to_text(grant) not in known:
-            config.set_value(path, "command_allowlist", [*known, to_text(grant)])
+        try:
+            if to_text(grant) not in known:
+                config.set_value(path, "command_allowlist", [*known, to_text(grant)])
+        except UserError as error:
+            log.warning("an answer is good for this session only: %s", error)
 
     async def _end_survivors(self, session: str) -> None:
         """What a crash of this session's last owner left running is ended before the session goes on."""
@@ -398,7 +405,10 @@ class LocalWorld:
     async def close(self) -> None:
         await self.terminal.close()
         if self.checkpoints is not None:
-            await self.checkpoints.prune(every=PRUNE_EVERY)
+            try:
+                await self.checkpoints.prune(every=PRUNE_EVERY)
+            except (HermesError, OSError) as error:
+                log.warning("old checkpoints stay for now: %s", error)
 
 
 class Teller:

@@ -100,10 +100,11 @@ class File(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Everything that a person can set, as it stands for this run."""
+    """Everything that a person can set, as it stands for this run; `shell` is the environment without what .env adds."""
 
     home: Path
     environ: Mapping[str, str]
+    shell: Mapping[str, str]
     model: ModelSettings
     fallbacks: tuple[ModelSettings, ...]
     yolo: bool
@@ -133,6 +134,7 @@ def load(environ: Mapping[str, str] | None = None, *, use_file: bool = True) -> 
     return Settings(
         home=home,
         environ=variables,
+        shell=environ,
         model=model_settings(variables.get("HERMES_MODEL") or file.model),
         fallbacks=tuple(model_settings(entry) for entry in file.fallback_providers),
         yolo=variables.get("HERMES_YOLO_MODE", "").lower() in TRUE,
@@ -307,6 +309,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def write_private(path: Path, text: str) -> None:
     """Write a file of mode 0600, all or nothing."""
+    path = path.resolve()  # a link, to dotfiles say, stays one
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         handle = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -15,7 +15,7 @@ def load(notation: str) -> Any:
         raise UserError(f"{notation!r} does not name a plugin", 'write it as "module:object"')
     try:
         return getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # it is somebody else's module, and may fail in any way
         raise UserError(f"the plugin {notation!r} cannot be loaded: {error}", "is its package installed?") from error
 
 

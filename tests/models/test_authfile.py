@@ -34,11 +34,7 @@ def test_no_file_holds_nothing(file: AuthFile) -> None:
 def test_what_was_written_is_read_by_its_owner_only(file: AuthFile) -> None:
     auth = file.change(lambda auth: auth.with_key("xai", StoredKey("a", "k1")))
     auth = file.change(lambda auth: auth.with_login("nous", Grant("access", "refresh", 123.5)))
-    assert (
-        auth
-        == file.read()
-        == Auth({"xai": (StoredKey("a", "k1"),)}, {"nous": Grant("access", "refresh", 123.5)})
-    )
+    assert auth == file.read() == Auth({"xai": (StoredKey("a", "k1"),)}, {"nous": Grant("access", "refresh", 123.5)})
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
     assert sorted(entry.name for entry in file.path.parent.iterdir()) == ["auth.json", "auth.json.lock"]

@@ -74,11 +74,7 @@ big = { window = 1000, output = 10, price = [1, 2, 0.5], long = [500, 2, 4], qui
         url="https://acme.example/v1",
         keys=("ACME_API_KEY",),
         quirks=Quirks(short_call_ids=True),
-        models={
-            "big": Facts(
-                window=1000, output=10, price=(1, 2, 0.5), long=(500, 2, 4), quirks={"images": False}
-            )
-        },
+        models={"big": Facts(window=1000, output=10, price=(1, 2, 0.5), long=(500, 2, 4), quirks={"images": False})},
     )
     assert acme.models["big"].prices == Prices(
         input=1, output=2, cache_read=0.5, long_from=500, long=Prices(input=2, output=4)

@@ -76,9 +76,7 @@ def test_flags_win_over_what_stands_in_the_name() -> None:
     assert choose("openai:gpt-6-luna", base_url="http://proxy/v1") == Choice(
         "openai", "gpt-6-luna", base_url="http://proxy/v1"
     )
-    assert (
-        choose("tiny", provider="lab") == choose("custom:lab:tiny") == choose("lab:tiny", provider="custom")
-    )
+    assert choose("tiny", provider="lab") == choose("custom:lab:tiny") == choose("lab:tiny", provider="custom")
 
 
 def test_a_provider_flag_that_nobody_has_is_told_the_nearest_name() -> None:
@@ -142,9 +140,7 @@ def test_a_login_and_a_stored_key_count_as_keys() -> None:
 
 
 def test_a_bare_slug_goes_to_whoever_sells_it_and_has_a_key() -> None:
-    assert chooser({"OPENROUTER_API_KEY": "k"}).resolve("x-ai/grok-4.7") == Choice(
-        "openrouter", "x-ai/grok-4.7"
-    )
+    assert chooser({"OPENROUTER_API_KEY": "k"}).resolve("x-ai/grok-4.7") == Choice("openrouter", "x-ai/grok-4.7")
 
 
 @pytest.mark.parametrize(

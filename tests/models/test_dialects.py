@@ -4,7 +4,7 @@ Each .sse file is a response's body, the .json file of the same name what it mea
 """
 
 from collections.abc import Callable
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from msgspec import Struct
 
 from hermes.models import dialects
+from hermes.models.answer import joined
 from hermes.models.decoder import Decoder
 from hermes.protocol import errors
 from hermes.protocol.errors import BadRequest, Disconnected, ModelError
@@ -140,6 +141,17 @@ def test_a_stream_in_two_pieces_says_the_same_wherever_it_is_parted(stream: str)
 def test_a_stream_byte_by_byte_says_the_same(stream: str):
     data, _ = read(stream)
     assert outcome(stream, *(data[i : i + 1] for i in range(len(data)))) == outcome(stream, data)
+
+
+@pytest.mark.parametrize("stream", NAMES)
+def test_deltas_that_came_at_once_say_the_same_in_fewer(stream: str):
+    data, expected = read(stream)
+    if expected.error:
+        return
+    fewer = joined(decode(stream, data))
+    assert meaning(fewer) == expected
+    grown = [(delta.index if isinstance(delta, Grew) else -1) for delta in fewer]
+    assert all(index == -1 or index != other for index, other in pairwise(grown))
 
 
 REPLIES = {

@@ -41,18 +41,13 @@ def test_every_provider_is_listed_with_how_it_can_be_called() -> None:
         "lost": CustomProvider(base_url="http://127.0.0.1:8/v1", api_key_env="LOST_KEY"),
     }
     auth = Auth(logins={"nous": Grant("a", "r", 0)})
-    listed = {
-        state.name: state
-        for state in providers(Chooser(Catalog(), environ=environ, auth=auth, customs=customs))
-    }
+    listed = {state.name: state for state in providers(Chooser(Catalog(), environ=environ, auth=auth, customs=customs))}
     assert len(listed) == 23 + 3
     shown = ["nous", "xai", "gemini", "ollama", "lmstudio", "custom:lab", "custom:desk", "custom:lost"]
     assert [listed[name] for name in shown] == [
         ProviderState("nous", "Nous Portal", "login", (), "anthropic/claude-sonnet-5.5"),
         ProviderState("xai", "xAI", "key", ("XAI_API_KEY", "XAI_API_KEY_2"), "grok-4.7"),
-        ProviderState(
-            "gemini", "Google Gemini", "none", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini-3.8-flash"
-        ),
+        ProviderState("gemini", "Google Gemini", "none", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini-3.8-flash"),
         ProviderState("ollama", "Ollama", "open", (), ""),
         ProviderState("lmstudio", "LM Studio", "open", ("LM_API_KEY",), ""),
         ProviderState("custom:lab", "https://lab.example/v1", "key", ("LAB_KEY",), ""),

@@ -230,9 +230,7 @@ async def test_a_token_about_to_expire_is_renewed_and_the_new_pair_is_kept(
     assert auth.read().logins["nous"] == Grant("access-2", "refresh-2", clock.now + 900)
 
 
-async def test_a_rejected_token_is_renewed_once_however_many_calls_were_rejected(
-    portal: Open, auth: AuthFile
-) -> None:
+async def test_a_rejected_token_is_renewed_once_however_many_calls_were_rejected(portal: Open, auth: AuthFile) -> None:
     server, clock = portal(refreshing), Clock()
     stored(auth, clock.now + 500)
     one, other = (LoginKey(server.vendor(), auth, clock=clock) for _ in range(2))
@@ -241,9 +239,7 @@ async def test_a_rejected_token_is_renewed_once_however_many_calls_were_rejected
     assert len(server.posts) == 1
 
 
-async def test_a_login_that_the_provider_ended_is_forgotten_and_never_sent_again(
-    portal: Open, auth: AuthFile
-) -> None:
+async def test_a_login_that_the_provider_ended_is_forgotten_and_never_sent_again(portal: Open, auth: AuthFile) -> None:
     server, clock = portal(lambda path, form: (400, {"error": "invalid_grant"})), Clock()
     stored(auth, 0)
     key = LoginKey(server.vendor(), auth, clock=clock)
@@ -255,9 +251,7 @@ async def test_a_login_that_the_provider_ended_is_forgotten_and_never_sent_again
 
 
 @pytest.mark.parametrize("answer", [(503, b"busy"), (403, b"<html>are you human?</html>"), (200, b"[]")])
-async def test_a_renewal_that_went_wrong_keeps_the_login(
-    portal: Open, auth: AuthFile, answer: Answer
-) -> None:
+async def test_a_renewal_that_went_wrong_keeps_the_login(portal: Open, auth: AuthFile, answer: Answer) -> None:
     server, clock = portal(lambda path, form: answer), Clock()
     stored(auth, 0)
     with pytest.raises(Disconnected):
@@ -265,9 +259,7 @@ async def test_a_renewal_that_went_wrong_keeps_the_login(
     assert auth.read().logins["nous"].refresh == "refresh-1"
 
 
-async def test_a_call_that_is_cancelled_does_not_lose_the_new_refresh_token(
-    portal: Open, auth: AuthFile
-) -> None:
+async def test_a_call_that_is_cancelled_does_not_lose_the_new_refresh_token(portal: Open, auth: AuthFile) -> None:
     asked, go = threading.Event(), threading.Event()
 
     def slow(path: str, form: Form) -> Answer:

@@ -48,9 +48,7 @@ def test_a_name_is_sent_as_its_vendor_wants_it(catalog: Catalog, vendor: str, ty
     assert normalise(typed, catalog[vendor], catalog) == sent
 
 
-@pytest.mark.parametrize(
-    "vendor", ["nous", "openrouter", "anthropic", "minimax", "fireworks", "nvidia", "groq"]
-)
+@pytest.mark.parametrize("vendor", ["nous", "openrouter", "anthropic", "minimax", "fireworks", "nvidia", "groq"])
 def test_a_name_that_was_put_right_stays_right(catalog: Catalog, vendor: str) -> None:
     for model in (catalog[vendor].default, *catalog[vendor].models):
         assert normalise(model, catalog[vendor], catalog) == model

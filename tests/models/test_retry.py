@@ -38,9 +38,7 @@ class Script:
         self.asked: list[tuple[str, str, int | None]] = []
         self.closed = 0
 
-    def candidate(
-        self, name: str, keys: Sequence[Key] = (NO_KEY,), clock: "Clock | None" = None
-    ) -> Candidate:
+    def candidate(self, name: str, keys: Sequence[Key] = (NO_KEY,), clock: "Clock | None" = None) -> Candidate:
         return Candidate(KeyPool(keys, clock=clock or Clock()), lambda secret: Scripted(self, name, secret))
 
 
@@ -259,9 +257,7 @@ async def test_an_output_cap_that_is_still_too_large_is_given_up() -> None:
 )
 async def test_a_fallback_answers_until_the_first_model_has_rested(fault: ModelError, rest: float) -> None:
     clock, script = Clock(), Script(fault, "one", "two", "three")
-    model = resilient(
-        clock, script.candidate("p:m", clock=clock), script.candidate("q:n", clock=clock), retries=0
-    )
+    model = resilient(clock, script.candidate("p:m", clock=clock), script.candidate("q:n", clock=clock), retries=0)
     assert model.name == "p:m"
     await ask(model)
     assert model.name == "q:n"

@@ -30,6 +30,7 @@ class Prepared(msgspec.Struct, frozen=True):
     item: ToolCall
     tool: Tool
     args: Any
+    title: str = ""
     writes: frozenset[str] = frozenset()
 
 
@@ -59,8 +60,12 @@ def prepare(desk: Desk, item: ToolCall) -> Prepared:
         near = difflib.get_close_matches(item.name, desk.tools, 3)
         raise ToolError(f"there is no tool {item.name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     args = parse_args(tool, item.args)
-    paths = tool.writes(args) or ()
-    return Prepared(item, tool, args, frozenset(normpath(join(desk.world.cwd, path)) for path in paths))
+    try:
+        title, paths = tool.title(args), tool.writes(args) or ()
+    except Exception as error:
+        log.exception("tool %s cannot describe its call", tool.spec.name)
+        raise ToolError(f"{tool.spec.name} did not run: {type(error).__name__}: {error}") from error
+    return Prepared(item, tool, args, title, frozenset(normpath(join(desk.world.cwd, path)) for path in paths))
 
 
 async def _run_batches(desk: Desk, ready: list[Prepared], shown: asyncio.Queue[Body | None]) -> None:
@@ -99,7 +104,7 @@ def _together(a: Prepared, b: Prepared) -> bool:
 async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers: asyncio.Semaphore) -> None:
     item, tool = call.item, call.tool
     began = desk.now()
-    item = msgspec.structs.replace(item, kind=tool.kind, title=tool.title(call.args))
+    item = msgspec.structs.replace(item, kind=tool.kind, title=call.title)
     if tool.effect:
         await desk.begin(JournalRow(ref=item.id, kind="tool", detail=item.args, at=began))
     async with nullcontext() if tool.effect or tool.parallel else readers:

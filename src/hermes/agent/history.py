@@ -153,6 +153,7 @@ class History:
         match changed.cause:
             case "rewound" if changed.turns:
                 self._hidden.append(changed.turns)
+                self.context_used, self._unreported = 0, sum(map(_length, self.view()))
             case "prefix" if changed.prefix:
                 self.prefix = changed.prefix
             case "title":

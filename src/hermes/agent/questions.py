@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from hermes.agent.recorder import Recorder
-from hermes.protocol.events import Answered, Asked, Request
+from hermes.protocol.events import Answered, Asked, Request, Secret
 from hermes.protocol.ids import new_id
 from hermes.protocol.ops import Answer
 
@@ -29,7 +29,8 @@ class Questions:
         try:
             async with asyncio.timeout(within):  # not wait_for, which may swallow a cancellation
                 answer = await waiting
-            answered = Answered(asked.request_id, "answered", answer.choice, answer.text, answer.by)
+            said = "" if isinstance(request, Secret) else answer.text
+            answered = Answered(asked.request_id, "answered", answer.choice, said, answer.by)
             return answered if answer.data is None else msgspec.structs.replace(answered, text=_private(answer.data))
         except TimeoutError:
             answered = Answered(asked.request_id, how="expired")

@@ -3,7 +3,7 @@
 import msgspec
 
 from hermes.agent.history import History
-from hermes.protocol.events import Answered, Body, ItemDone, TurnEnded
+from hermes.protocol.events import Answered, Body, ItemDone, Notice, TurnEnded
 from hermes.protocol.items import Item, Plan, Reply, Summary, Text, Thought, ToolCall, UserMessage
 from hermes.protocol.store import JournalRow
 
@@ -17,6 +17,10 @@ def recover(history: History, journal: list[JournalRow]) -> list[Body]:
     """The events that bring a log whose owner died to an orderly end."""
     begun = {row.ref: row for row in journal}
     bodies: list[Body] = [ItemDone(_close(item, begun)) for item in history.open.values()]
+    if any(row.kind == "model" for row in journal):
+        bodies.append(
+            Notice("a model call was cut off when Hermes stopped; what it cost is not known", level="warning")
+        )
     bodies += [Answered(request_id, how="expired") for request_id in history.asked]
     if history.in_turn:
         bodies.append(TurnEnded("failed", error="Hermes was stopped during this turn"))

@@ -61,7 +61,7 @@ TITLE_LENGTH = 60
 class Options(Struct, frozen=True, kw_only=True):
     """Everything a session uses. Nothing is global to the process.
 
-    `model_named` finds the model of a Configure; `personas` the text of a personality; `can_ask` is False where nobody
+    `model_named` finds the model of a Configure, `toolset` its tools; `can_ask` is False where nobody
     will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
     budget again that it was configured with.
     """
@@ -156,23 +156,34 @@ class Session:
             raise UserError(f"there is no session {name!r}", "hermes sessions list shows them")
         if not await store.claim(row.id, options.owner):
             raise UserError(f"session {row.id} is open in another process ({row.owner})", "close it there first")
-        await options.world.recover()
-        history = await read_history(store, row.id)
-        session = cls(store, options, row, history)
-        if options.restore:
-            session.budget = history.budget or session.budget
-            if history.tools and options.toolset:
-                session._use_tools(options.toolset(history.tools))
-        journal = await store.unfinished(row.id)
-        for body in recover(history, journal):
-            session._recorder.note(body)
-        for entry in journal:
-            session._recorder.end(entry.ref)
-        await session._keep_prefix()
-        await session._recorder.commit()
+        try:
+            await options.world.recover()
+            session = cls(store, options, row, await read_history(store, row.id))
+            await session._go_on()
+        except BaseException:
+            await store.release(row.id, options.owner)
+            raise
         session._start()
         await session._inbox.fetch()
         return session
+
+    async def _go_on(self) -> None:
+        """Bring a log whose owner is gone to an orderly end, and be configured as it was."""
+        options, history = self.options, self.history
+        if options.restore:
+            self.budget = history.budget or self.budget
+            if history.tools and options.toolset:
+                self._use_tools(options.toolset(history.tools))
+        journal = await self._store.unfinished(self.id)
+        for body in recover(history, journal):
+            self._recorder.note(body)
+        for entry in journal:
+            self._recorder.end(entry.ref)
+        for op in await self._store.pending(self.id):
+            if isinstance(op, Interrupt | Answer | Close):  # meant for the owner that is gone
+                self._recorder.apply(op.id)
+        await self._keep_prefix()
+        await self._recorder.commit()
 
     async def close(self, reason: str = "") -> None:
         """End the turn, write the end, let go of the session."""
@@ -268,6 +279,7 @@ class Session:
                 self._recorder.note(
                     Notice(f"{type(op).__name__} failed: {error}", level="error", code="failed"), applied=(op.id,)
                 )
+                await self._recorder.commit_or_tell()
 
     async def _handle(self, op: AnyOp) -> None:
         if self._closing is not None:
@@ -446,12 +458,13 @@ class Session:
     async def _shut(self, reason: str) -> None:
         self._queue.clear()
         await self._stop_turn()
+        self._recorder.note(SessionClosed(reason))
         try:
-            self._recorder.note(SessionClosed(reason))
-            await self._recorder.commit()
-            await self._store.release(self.id, self.options.owner)
-        except StoreError as error:
-            log.warning("session %s could not write its end: %s", self.id, error)
+            for write in (self._recorder.commit, lambda: self._store.release(self.id, self.options.owner)):
+                try:
+                    await write()
+                except StoreError as error:
+                    log.warning("session %s could not write its end: %s", self.id, error)
         finally:
             await self._let_go()
 

@@ -13,7 +13,7 @@ from hermes.protocol.errors import Disconnected, LimitReached, ModelError, Refus
 from hermes.protocol.events import Body, ItemDone, Usage
 from hermes.protocol.ids import new_id
 from hermes.protocol.items import Text
-from hermes.protocol.models import ModelRequest
+from hermes.protocol.models import Model, ModelRequest
 from hermes.protocol.store import JournalRow
 
 CUTS_IN_A_ROW = 2
@@ -29,8 +29,9 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
     while True:
         for message in desk.joined():
             yield ItemDone(message)
-        response = Response(desk.model, desk.history.turn, desk.history.step + 1)
-        async with aclosing(ask(desk, response)) as bodies:
+        model = desk.model
+        response = Response(model, desk.history.turn, desk.history.step + 1)
+        async with aclosing(ask(desk, model, response)) as bodies:
             async for body in bodies:
                 yield body
         assert response.finished is not None
@@ -55,7 +56,7 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
                 yield body
 
 
-async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
+async def ask(desk: Desk, model: Model, response: Response) -> AsyncGenerator[Body]:
     """One model call. It is journalled before it is made, so that a crash cannot hide what it cost."""
     allowed = desk.meter.before_call(expected_tokens(desk))
     request = ModelRequest(
@@ -67,8 +68,8 @@ async def ask(desk: Desk, response: Response) -> AsyncGenerator[Body]:
         images={ref: await desk.blob(ref) for ref in desk.history.images()},
     )
     call = new_id("model_")
-    await desk.begin(JournalRow(ref=call, kind="model", detail=desk.model.name, at=desk.now()))
-    async with aclosing(desk.model.stream(request)) as deltas:
+    await desk.begin(JournalRow(ref=call, kind="model", detail=model.name, at=desk.now()))
+    async with aclosing(model.stream(request)) as deltas:
         async for delta in deltas:
             for body in response.take(delta):
                 yield body

@@ -54,7 +54,7 @@ class LineChat:
     async def run(self) -> int:
         """Talk until the person leaves; returns the exit code."""
         tell_if_offline(self.app, self._wish)
-        if self._json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if self._json or not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
             return await Pipe(self.app, replace(self._wish, can_ask=False), as_json=self._json).run()
         self._keyboard = Keyboard(self.app.settings.home / "history", self._show.pen)
         self._questions = Questions(

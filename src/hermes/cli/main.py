@@ -123,12 +123,11 @@ def run(argv: list[str]) -> int:
     """Run a command line; every foreseen error is one line on stderr."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         module, args = parse(argv)
         if getattr(args, "verbose", False):
-            logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-        else:
-            logging.getLogger().addHandler(logging.NullHandler())
+            logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", force=True)
         code = asyncio.run(module.run(args))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -146,6 +145,10 @@ def run(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
             print_error(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+        return 1
+    except Exception as error:
+        logging.getLogger(__name__).exception("unforeseen")
+        print_error(f"internal error: {type(error).__name__}: {error}", "-v shows where; please report it")
         return 1
 
 

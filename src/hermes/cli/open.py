@@ -25,8 +25,9 @@ def open_app(args: argparse.Namespace) -> App:
 async def open_session(app: App, wish: Wish) -> Session:
     """Open the session that is wished; from here on garbage is collected, but not what was loaded so far."""
     session = await app.open(wish)
-    gc.freeze()
-    gc.enable()
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     return session
 
 

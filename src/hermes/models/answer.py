@@ -20,6 +20,18 @@ def is_object(text: str) -> bool:
     return True
 
 
+def joined(deltas: list[Delta]) -> list[Delta]:
+    """The same with neighbours that add to one part made one: each delta costs something at every place it goes to."""
+    fewer: list[Delta] = []
+    for delta in deltas:
+        last = fewer[-1] if fewer else None
+        if isinstance(delta, Grew) and isinstance(last, Grew) and delta.index == last.index:
+            fewer[-1] = Grew(delta.index, last.text + delta.text)
+        else:
+            fewer.append(delta)
+    return fewer
+
+
 class _Part:
     def __init__(self, kind: PartKind) -> None:
         self.kind = kind

@@ -7,6 +7,7 @@ import msgspec
 
 from hermes.models import faults
 from hermes.models.answer import Answer
+from hermes.models.halves import Halves
 from hermes.models.sse import LONGEST_EVENT, Event, Parser
 from hermes.protocol.errors import BadRequest, Disconnected
 from hermes.protocol.models import Delta
@@ -38,6 +39,7 @@ class Decoder:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._events = Parser()
+        self._halves = Halves()
         self._body: bytearray | None = None
         self._undecided = True
 
@@ -76,11 +78,20 @@ class Decoder:
             if self._reader.answer.finished or not event.data.strip():
                 continue
             try:
-                self._reader.event(event.name, event.data)
+                self._take(event)
             except UNREADABLE as error:
                 # The end of the stream may have cut its last event: what cannot be read of it never came.
                 if not last:
                     raise Disconnected(f"the answer holds an event that cannot be read: {error}") from error
+
+    def _take(self, event: Event) -> None:
+        try:
+            self._reader.event(event.name, event.data)
+        except UNREADABLE:
+            mended = self._halves.mend(event.data)
+            if mended == event.data:
+                raise
+            self._reader.event(event.name, mended)
 
     def _read_whole(self, data: bytes) -> None:
         data = data.strip(BLANK)

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from hermes import __version__
 from hermes.models import dialects, faults
+from hermes.models.answer import joined
 from hermes.models.decoder import Decoder
 from hermes.models.dump import Dump
+from hermes.models.memo import Memo
 from hermes.models.pool import Pool
 from hermes.models.prices import Prices, cost_of
 from hermes.models.quirks import Quirks
@@ -62,12 +64,13 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     prices: Prices | None = None
     patience: Patience = Patience()
     dump: Path | None = None
+    memo: Memo = field(default_factory=Memo)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Answer; every failure of the call is a ModelError, and closing early closes the connection."""
         dialect = dialects.load(self.dialect)
         asked = msgspec.structs.replace(request, max_output=request.max_output or self.max_output)
-        body = dialect.encode(asked, model=self.model, name=self.name, quirks=self.quirks)
+        body = dialect.encode(asked, model=self.model, name=self.name, quirks=self.quirks, memo=self.memo)
         dump = Dump(self.dump, self.key) if self.dump else None
         try:
             async with (
@@ -180,7 +183,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
                 return
             if dump:
                 dump.received(chunk)
-            deltas = decoder.feed(chunk)
+            deltas = joined(decoder.feed(chunk))
             if not progress.note(deltas, now()):
                 raise Disconnected(f"{self._host} sent only signs of life for {self.patience.idle:.0f} s")
             if progress.finished:

@@ -12,6 +12,7 @@ from hermes.models.choose import CUSTOM, Choice, Chooser, no_key
 from hermes.models.credentials import NO_KEY, Key, KeyPool, Strategy
 from hermes.models.endpoint import Endpoint
 from hermes.models.login import LoginKey
+from hermes.models.memo import Memo
 from hermes.models.names import facts_of
 from hermes.models.pool import Pool
 from hermes.models.retry import Candidate, Resilient
@@ -65,7 +66,8 @@ class Roster:
         vendor = self.chooser.catalog[choice.provider]
         if vendor.dialect == "local":
             return Candidate(KeyPool([NO_KEY]), lambda secret: self._local(choice.model))
-        return Candidate(self.keys(choice), lambda secret: self._open(choice, secret))
+        memo = Memo()
+        return Candidate(self.keys(choice), lambda secret: self._open(choice, secret, memo))
 
     def keys(self, choice: Choice) -> KeyPool:
         """The keys for a choice, the same ones each time."""
@@ -89,7 +91,7 @@ class Roster:
             return (NO_KEY,)
         raise no_key(vendor)
 
-    def _open(self, choice: Choice, secret: str) -> Model:
+    def _open(self, choice: Choice, secret: str, memo: Memo) -> Model:
         vendor = self.chooser.catalog[choice.provider]
         facts = self._facts(choice)
         own = self.chooser.customs[choice.custom] if choice.custom else None
@@ -108,6 +110,7 @@ class Roster:
             quirks=msgspec.structs.replace(vendor.quirks, **facts.quirks),
             prices=facts.prices,
             dump=self._dump,
+            memo=memo,
         )
         if vendor.name == "ollama":
             from hermes.models.ollama import OllamaModel

@@ -8,6 +8,7 @@ import re
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
@@ -80,15 +81,56 @@ class Step(Struct, frozen=True):
 Message = Said | Step
 
 
+class Conversation:
+    """The messages of items that are told in order, whole steps at a time. It begins with somebody's words."""
+
+    def __init__(self, ids: str = PLAIN_IDS) -> None:
+        self._ids = _Ids(ids)
+        self._last: Message | None = None
+
+    def go_on(self, items: Sequence[Item]) -> list[Message]:
+        """The messages of whole steps, behind those that were told before."""
+        messages = self._next(items, self._ids)
+        self._last = messages[-1] if messages else self._last
+        return messages
+
+    def end(self, items: Sequence[Item]) -> list[Message]:
+        """The messages of the rest, up to words or results. They are not held to be told: the rest may yet grow."""
+        messages = self._next(items, self._ids.apart())
+        last = messages[-1] if messages else self._last
+        if last is None or (isinstance(last, Step) and not last.calls):
+            messages.append(Said((Text(GO_ON),)))
+        return messages
+
+    def _next(self, items: Sequence[Item], ids: "_Ids") -> list[Message]:
+        messages = _group(items, ids)
+        if self._last is None and messages and isinstance(messages[0], Step):
+            messages.insert(0, Said((Text(GO_ON),)))
+        return messages
+
+
 def conversation(items: Sequence[Item], ids: str = PLAIN_IDS) -> list[Message]:
-    """The messages in order. They begin with somebody's words and end with words or results."""
-    messages = _group(items, _Ids(ids))
-    if not messages or isinstance(messages[0], Step):
-        messages.insert(0, Said((Text(GO_ON),)))
-    last = messages[-1]
-    if isinstance(last, Step) and not last.calls:
-        messages.append(Said((Text(GO_ON),)))
-    return messages
+    """All messages in order. They begin with somebody's words and end with words or results."""
+    return Conversation(ids).end(items)
+
+
+def whole_steps(items: Sequence[Item]) -> int:
+    """How many items belong to steps that nothing can be added to: all but those of the last one."""
+    count = len(items)
+    while count and items[count - 1].step == items[-1].step:
+        count -= 1
+    return count
+
+
+def pictures_in(items: Iterable[Item]) -> set[str]:
+    """The blobs of the pictures that some items show."""
+    return {
+        part.blob
+        for item in items
+        if isinstance(item, UserMessage | ToolCall)
+        for part in (item.parts if isinstance(item, UserMessage) else item.result)
+        if isinstance(part, Image)
+    }
 
 
 def contents(parts: Iterable[Part], images: dict[str, bytes], *, pictures: bool = True) -> list[str | Picture]:
@@ -122,17 +164,22 @@ def sealed(opaque: Opaque | None, dialect: str, name: str) -> str:
 class _Ids:
     """Gives each call an id that no earlier one has, the same each time the view is sent."""
 
-    def __init__(self, form: str) -> None:
+    def __init__(self, form: str, taken: AbstractSet[str] = frozenset()) -> None:
         self._form = form
         self._prefix = "" if form == SHORT_IDS else "call_"
-        self._used: set[str] = set()
+        self._taken = taken
+        self._given: set[str] = set()
+
+    def apart(self) -> "_Ids":
+        """Ids for calls behind these, which are forgotten again."""
+        return _Ids(self._form, self._given)
 
     def of(self, call_id: str) -> str:
         found, count = call_id, 0
-        while not re.fullmatch(self._form, found) or found in self._used:
+        while not re.fullmatch(self._form, found) or found in self._given or found in self._taken:
             count += 1
             found = f"{self._prefix}{zlib.crc32(f'{call_id}#{count}'.encode()):09x}"
-        self._used.add(found)
+        self._given.add(found)
         return found
 
 

@@ -20,11 +20,13 @@ T = TypeVar("T")
 Work = Callable[[apsw.Connection], Any]
 MOST_TOGETHER = 64
 LEAST_ROOM = 64 * 1024
+PATIENCE = 20.0
+"""Seconds that a call waits for other processes before it gives up."""
 UNWRITABLE = (OSError, apsw.IOError, apsw.FullError, apsw.ReadOnlyError, apsw.CantOpenError)
 
 
 class _Job:
-    __slots__ = ("done", "error", "future", "loop", "result", "work", "writes")
+    __slots__ = ("_claim", "done", "error", "future", "loop", "result", "work", "writes")
 
     def __init__(self, work: Work, writes: bool) -> None:
         self.work, self.writes = work, writes
@@ -32,7 +34,12 @@ class _Job:
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.result: Any = None
         self.done = False
+        self._claim = threading.Lock()
         self.error: BaseException | None = None
+
+    def claim(self) -> bool:
+        """Whether it is the caller's to do, or to give up: whoever asks first."""
+        return self._claim.acquire(blocking=False)
 
     def settle(self) -> None:
         # The loop may be closed by now: then nobody waits for the answer any more.
@@ -74,7 +81,10 @@ class Lane:
             self._thread = threading.Thread(target=self._run, name=f"store {self.path.name}", daemon=True)
             self._thread.start()
         self._jobs.put(job)
-        # The job cannot be taken back: a caller that is cancelled leaves, and the rows are written all the same.
+        # A job that has begun cannot be taken back: a caller that is cancelled leaves, and the rows are written all the same.
+        done, _ = await asyncio.wait([job.future], timeout=PATIENCE)
+        if not done and job.claim():
+            raise StoreError(f"{self.path} has been held by another process for {PATIENCE:.0f} s: is one suspended?")
         return await job.future
 
     async def close(self) -> None:
@@ -82,7 +92,7 @@ class Lane:
         self._closed = True
         if self._thread is not None:
             self._jobs.put(None)
-            await asyncio.to_thread(self._thread.join)
+            await asyncio.to_thread(self._thread.join, PATIENCE)
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -150,14 +160,14 @@ class Lane:
     def _do(self, connection: apsw.Connection, jobs: list[_Job]) -> None:
         for writes, group in groupby(jobs, key=lambda job: job.writes):
             if not writes:
-                for job in group:
+                for job in filter(_Job.claim, group):
                     self._attempt(connection, job)
                     job.done = True
                 continue
             if self.readonly:
                 raise StoreError(self.readonly)
-            together = list(group)
             with self._turn():
+                together = list(filter(_Job.claim, group))
                 self._transact(connection, together)
             for job in together:
                 job.done = True

@@ -81,7 +81,12 @@ class SqliteStore:
         await self._writer.write(write)
 
     async def delete(self, sessions: Sequence[str]) -> int:
-        return await self._writer.write(lambda db: sum(_delete(db, session) for session in sessions))
+        def write(db: apsw.Connection) -> int:
+            count = sum(_delete(db, session) for session in sessions)
+            db.execute("DELETE FROM blobs WHERE n NOT IN (SELECT blob FROM blob_uses)")
+            return count
+
+        return await self._writer.write(write)
 
     # Ops
 
@@ -269,7 +274,7 @@ def _keep(db: apsw.Connection, n: int, blob: Blob) -> None:
 
 
 def _delete(db: apsw.Connection, session: str) -> int:
-    """Remove a session that nobody owns, with everything that only it used."""
+    """Remove a session that nobody owns, and its claim on blobs."""
     found = fetch(db, "SELECT n, owner, beat FROM sessions WHERE id = ?", (session,))
     if not found:
         return 0
@@ -279,6 +284,5 @@ def _delete(db: apsw.Connection, session: str) -> int:
     db.execute("DELETE FROM events WHERE key >= ? AND key < ?", (n << rows.SEQ_BITS, (n + 1) << rows.SEQ_BITS))
     for table in ("ops", "journal", "processes", "blob_uses"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (n,))
-    db.execute("DELETE FROM blobs WHERE n NOT IN (SELECT blob FROM blob_uses)")
     db.execute("DELETE FROM sessions WHERE n = ?", (n,))
     return 1

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from hermes.models.decoder import Decoder
+from hermes.models.memo import Memo
 from hermes.models.quirks import Quirks
 from hermes.protocol.models import ModelRequest
 
@@ -22,8 +23,13 @@ class Dialect(Protocol):
         """The headers of a request; an empty key is not sent."""
         ...
 
-    def encode(self, request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> bytes:
-        """The body of a request for the vendor's `model`; opaque bytes go back only to the model of this `name`."""
+    def encode(
+        self, request: ModelRequest, *, model: str, name: str, quirks: Quirks, memo: Memo | None = None
+    ) -> bytes:
+        """The body of a request for the vendor's `model`; opaque bytes go back only to the model of this `name`.
+
+        With a memo only what is new is encoded; the bytes are the same.
+        """
         ...
 
     def decoder(self) -> Decoder: ...

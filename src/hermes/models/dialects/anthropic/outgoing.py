@@ -6,16 +6,17 @@ import msgspec
 from msgspec import Raw
 
 from hermes.models.dialects.anthropic.seals import unseal
+from hermes.models.memo import Memo, Wire
 from hermes.models.quirks import Quirks
 from hermes.models.view import (
     NO_OUTPUT,
     SAFE_IDS,
     Call,
+    Message,
     Picture,
     Said,
     Step,
     contents,
-    conversation,
     sealed,
 )
 from hermes.protocol.items import Part, Reply, Thought
@@ -24,18 +25,19 @@ from hermes.protocol.models import ModelRequest
 NAME = "anthropic"
 DEFAULT_OUTPUT = 8192
 MARKED_MESSAGES = 3
+THOUGHTS = ("thinking", "redacted_thinking")
 BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32768}
 SMALLEST_BUDGET = 1024
 
 
-def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> bytes:
+def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks, memo: Memo | None = None) -> bytes:
     """The body; what stays the same from step to step comes first."""
-    messages = _conversation(request, name, quirks)
+    settled, latest = _messages(request, name, quirks, memo or Memo())
     limit = request.max_output or DEFAULT_OUTPUT
     body: dict[str, Any] = {"model": model, "stream": True, "max_tokens": limit}
     if quirks.temperature is not None:
         body["temperature"] = quirks.temperature
-    body |= _thinking(request.effort, limit, quirks, messages) | quirks.body
+    body |= _thinking(request.effort, limit, quirks, latest) | quirks.body
     mark = {"type": "ephemeral"} if quirks.cache_ttl == "5m" else {"type": "ephemeral", "ttl": quirks.cache_ttl}
     if request.tools:
         body["tools"] = [
@@ -43,9 +45,8 @@ def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> b
         ]
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system, "cache_control": mark}]
-    for message in messages[-MARKED_MESSAGES:]:
-        _mark(message["content"], mark)
-    body["messages"] = messages
+    marked = [_marked(message, mark) for message in latest[-MARKED_MESSAGES:]]
+    body["messages"] = [*settled, *latest[:-MARKED_MESSAGES], *marked]
     return msgspec.json.encode(body)
 
 
@@ -68,30 +69,28 @@ def _is_amid_unthought_calls(messages: list[dict[str, Any]]) -> bool:
     """With a budget, a step whose results are being sent must begin with its thought; another model's was left out."""
     if messages[-1]["content"][0]["type"] != "tool_result":
         return False
-    return messages[-2]["content"][0]["type"] not in ("thinking", "redacted_thinking")
+    return messages[-2]["content"][0]["type"] not in THOUGHTS
 
 
-def _conversation(request: ModelRequest, name: str, quirks: Quirks) -> list[dict[str, Any]]:
-    """Messages of alternating roles, as the API wants them."""
-    messages: list[dict[str, Any]] = []
-
-    def add(role: str, blocks: list[dict[str, Any]]) -> None:
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"] += blocks
-        else:
-            messages.append({"role": role, "content": blocks})
-
-    for message in conversation(request.items, SAFE_IDS):
+def _messages(request: ModelRequest, name: str, quirks: Quirks, memo: Memo) -> tuple[list[Raw], list[Wire]]:
+    def add(messages: list[Wire], message: Message) -> None:
         match message:
             case Said(parts=parts):
-                add("user", _blocks(parts, request.images, quirks))
+                _add(messages, "user", _blocks(parts, request.images, quirks))
             case Step():
-                add("assistant", _said(message, name))
+                _add(messages, "assistant", _said(message, name))
                 if message.calls:
-                    add("user", [_result(call, request.images, quirks) for call in message.calls])
-    for message in messages:
-        message["content"] = _led_by_thought(message["content"])
-    return messages
+                    _add(messages, "user", [_result(call, request.images, quirks) for call in message.calls])
+
+    return memo.messages(request, add, ids=SAFE_IDS, loose=MARKED_MESSAGES)
+
+
+def _add(messages: list[Wire], role: str, blocks: list[dict[str, Any]]) -> None:
+    """Roles alternate. Thoughts stay only where one comes first: a message that thinks, but not at first, is refused."""
+    told = messages.pop()["content"] if messages and messages[-1]["role"] == role else []
+    if (told or blocks)[0]["type"] not in THOUGHTS:
+        blocks = [block for block in blocks if block["type"] not in THOUGHTS]
+    messages.append({"role": role, "content": [*told, *blocks]})
 
 
 def _blocks(parts: tuple[Part, ...], images: dict[str, bytes], quirks: Quirks) -> list[dict[str, Any]]:
@@ -120,23 +119,15 @@ def _said(step: Step, name: str) -> list[dict[str, Any]]:
     return blocks
 
 
-def _led_by_thought(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Thoughts stay only where a thought comes first: the API refuses a message that thinks later but not at first."""
-    thoughts = ("thinking", "redacted_thinking")
-    if blocks[0]["type"] in thoughts:
-        return blocks
-    return [block for block in blocks if block["type"] not in thoughts]
-
-
 def _result(call: Call, images: dict[str, bytes], quirks: Quirks) -> dict[str, Any]:
     blocks = _blocks(call.item.result, images, quirks) or [{"type": "text", "text": NO_OUTPUT}]
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id, "content": blocks}
     return result if call.item.status == "done" else {**result, "is_error": True}
 
 
-def _mark(blocks: list[dict[str, Any]], mark: dict[str, str]) -> None:
-    """Let the cache reach to the end of a message; a thought cannot carry the mark."""
-    for block in reversed(blocks):
-        if block["type"] not in ("thinking", "redacted_thinking"):
-            block["cache_control"] = mark
-            return
+def _marked(message: Wire, mark: dict[str, str]) -> Wire:
+    """The message with a mark that lets the cache reach to its end; a thought cannot carry the mark."""
+    blocks = list(message["content"])
+    place = max(place for place, block in enumerate(blocks) if block["type"] not in THOUGHTS)
+    blocks[place] = {**blocks[place], "cache_control": mark}
+    return {**message, "content": blocks}

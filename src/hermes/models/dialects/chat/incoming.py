@@ -80,7 +80,8 @@ class _Reader:
             if not choice.index:
                 self._usage = choice.usage or self._usage
                 self._take(choice.delta or choice.message or Message(), whole=choice.delta is None)
-                self._stop((choice.finish_reason or "").lower())
+                if choice.finish_reason:
+                    self._stop(choice.finish_reason.lower())
 
     def close(self) -> None:
         if not self._finish:
@@ -93,15 +94,19 @@ class _Reader:
     def _stop(self, reason: str) -> None:
         if reason in FAILURES:
             raise Overloaded(f"the provider broke off its answer ({reason})")
-        if reason:
-            self._finish = reason
-            self._end_parts()
+        self._finish = reason
+        self._end_parts()
 
     def _take(self, message: Message, whole: bool) -> None:
         thought, text = texts_of(message.content)
-        self._think(message.reasoning_content or message.reasoning or thought, message.reasoning_details or [])
-        self._refused = self._refused or bool(message.refusal)
-        self._say(text + (message.refusal or ""))
+        thought = message.reasoning_content or message.reasoning or thought
+        if thought or message.reasoning_details:
+            self._think(thought, message.reasoning_details or [])
+        if message.refusal:
+            self._refused = True
+            text += message.refusal
+        if text:
+            self._say(text)
         for place, call in enumerate(message.tool_calls or ()):
             self._end_thought()
             self._end_text()
@@ -119,8 +124,6 @@ class _Reader:
 
     def _think(self, text: str, details: list[dict[str, Any]]) -> None:
         text = text or "".join(str(detail.get("text") or detail.get("summary") or "") for detail in details)
-        if not text and not details:
-            return
         if text:
             self._end_text()
         if self._thought is None:
@@ -129,8 +132,6 @@ class _Reader:
         self.answer.grow(self._thought, text)
 
     def _say(self, text: str) -> None:
-        if not text:
-            return
         self._end_thought()
         if self._text is None:
             self._text = self.answer.begin("text")

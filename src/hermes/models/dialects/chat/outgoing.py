@@ -3,17 +3,19 @@
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from hermes.models.dialects.chat.chunks import merge
+from hermes.models.memo import Memo, Wire
 from hermes.models.quirks import Quirks
 from hermes.models.view import (
     PLAIN_IDS,
     SHORT_IDS,
+    Message,
     Picture,
     Said,
     Step,
     contents,
-    conversation,
     result_of,
     sealed,
 )
@@ -21,9 +23,10 @@ from hermes.protocol.items import Thought
 from hermes.protocol.models import ModelRequest
 
 NAME = "chat"
+MARKED_MESSAGES = 3
 
 
-def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> bytes:
+def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks, memo: Memo | None = None) -> bytes:
     """The body; what stays the same from step to step comes first."""
     body: dict[str, Any] = {"model": model, "stream": True}
     if quirks.stream_options:
@@ -41,7 +44,7 @@ def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> b
             }
             for tool in request.tools
         ]
-    body["messages"] = _messages(request, name, quirks)
+    body["messages"] = _messages(request, name, quirks, memo or Memo())
     return msgspec.json.encode(body)
 
 
@@ -58,11 +61,8 @@ def _effort(effort: str, quirks: Quirks) -> dict[str, Any]:
             return {"reasoning_effort": word}
 
 
-def _messages(request: ModelRequest, name: str, quirks: Quirks) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = []
-    if request.system.strip():
-        messages.append({"role": "system", "content": request.system})
-    for message in conversation(request.items, SHORT_IDS if quirks.short_call_ids else PLAIN_IDS):
+def _messages(request: ModelRequest, name: str, quirks: Quirks, memo: Memo) -> list[Wire | Raw]:
+    def add(messages: list[Wire], message: Message) -> None:
         match message:
             case Said(parts=parts):
                 found = contents(parts, request.images, pictures=quirks.images)
@@ -70,9 +70,15 @@ def _messages(request: ModelRequest, name: str, quirks: Quirks) -> list[dict[str
             case Step():
                 messages.append(_assistant(message, name, quirks))
                 messages.extend(_results(message, request.images, quirks))
+
+    system = [{"role": "system", "content": request.system}] if request.system.strip() else []
+    # An assistant message that only calls cannot be marked; a result follows each.
+    loose = 2 * MARKED_MESSAGES if quirks.cache_marks else 0
+    ids = SHORT_IDS if quirks.short_call_ids else PLAIN_IDS
+    settled, latest = memo.messages(request, add, ids=ids, loose=loose)
     if quirks.cache_marks:
-        _mark(messages, quirks)
-    return messages
+        system, latest = _marked(system, quirks), _marked(latest, quirks)
+    return [*system, *settled, *latest]
 
 
 def _content(found: list[str | Picture]) -> str | list[dict[str, Any]]:
@@ -125,12 +131,12 @@ def _results(step: Step, images: dict[str, bytes], quirks: Quirks) -> list[dict[
     return messages
 
 
-def _mark(messages: list[dict[str, Any]], quirks: Quirks) -> None:
-    """Mark the system text and the last three messages that hold anything."""
+def _marked(messages: list[Wire], quirks: Quirks) -> list[Wire]:
+    """The messages with a mark on the last three that hold anything."""
     mark = {"type": "ephemeral"} if quirks.cache_ttl == "5m" else {"type": "ephemeral", "ttl": quirks.cache_ttl}
-    filled = [message for message in messages if message["content"]]
-    system = [message for message in filled[:1] if message["role"] == "system"]
-    for message in system + filled[len(system) :][-3:]:
-        content = message["content"]
+    marked = list(messages)
+    for place in [place for place, message in enumerate(messages) if message["content"]][-MARKED_MESSAGES:]:
+        content = messages[place]["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        message["content"] = [*parts[:-1], {**parts[-1], "cache_control": mark}]
+        marked[place] = {**messages[place], "content": [*parts[:-1], {**parts[-1], "cache_control": mark}]}
+    return marked

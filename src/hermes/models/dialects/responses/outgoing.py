@@ -3,9 +3,11 @@
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
+from hermes.models.memo import Memo, Wire
 from hermes.models.quirks import Quirks
-from hermes.models.view import Call, Picture, Said, Step, contents, conversation, result_of, sealed
+from hermes.models.view import Call, Message, Picture, Said, Step, contents, result_of, sealed
 from hermes.protocol.items import Reply, Thought
 from hermes.protocol.models import ModelRequest
 
@@ -13,7 +15,7 @@ NAME = "responses"
 SMALLEST_OUTPUT = 16
 
 
-def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> bytes:
+def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks, memo: Memo | None = None) -> bytes:
     """The body; what stays the same from step to step comes first."""
     body: dict[str, Any] = {"model": model, "stream": True, "store": False}
     if request.max_output:
@@ -35,7 +37,7 @@ def encode(request: ModelRequest, *, model: str, name: str, quirks: Quirks) -> b
             }
             for tool in request.tools
         ]
-    body["input"] = _input(request, name, quirks)
+    body["input"] = _input(request, name, quirks, memo or Memo())
     return msgspec.json.encode(body)
 
 
@@ -51,16 +53,17 @@ def _reasoning(effort: str, quirks: Quirks) -> dict[str, Any]:
     return asked | {"reasoning": wanted} if wanted else asked
 
 
-def _input(request: ModelRequest, name: str, quirks: Quirks) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = []
-    for message in conversation(request.items):
+def _input(request: ModelRequest, name: str, quirks: Quirks, memo: Memo) -> list[Wire | Raw]:
+    def add(items: list[Wire], message: Message) -> None:
         match message:
             case Said(parts=parts):
                 items.append(_user(contents(parts, request.images, pictures=quirks.images)))
             case Step():
                 items.extend(_said(message, name))
                 items.extend(_results(message, request.images, quirks))
-    return items
+
+    settled, latest = memo.messages(request, add)
+    return [*settled, *latest]
 
 
 def _user(found: list[str | Picture]) -> dict[str, Any]:
