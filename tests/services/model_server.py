@@ -173,9 +173,7 @@ class ModelServer:
     def _answer_other(self, request: Request) -> Answer:
         if (request.method, request.path) != ("GET", "/v1/models"):
             message = f"Unknown request URL: {request.method} {request.path}."
-            return Answer(
-                404, JSON, msgspec.json.encode({"error": {"message": message, "code": "unknown_url"}})
-            )
+            return Answer(404, JSON, msgspec.json.encode({"error": {"message": message, "code": "unknown_url"}}))
         if "anthropic-version" in request.headers:
             dated = {"type": "model", "created_at": "2025-10-09T00:00:00Z"}
             rows = [{**dated, "id": name, "display_name": name} for name in self._models]
@@ -201,9 +199,7 @@ def follow(script: Script | Sequence[Reply]) -> Answerer:
 def _read(incoming: Incoming, connection: int) -> Request:
     """The request with its body decoded and judged."""
     dialect = wire.PATHS.get(incoming.path) if incoming.method == "POST" else None
-    request = Request(
-        incoming.method, incoming.path, incoming.headers, None, connection, time.monotonic(), dialect
-    )
+    request = Request(incoming.method, incoming.path, incoming.headers, None, connection, time.monotonic(), dialect)
     if not incoming.body:
         return replace(request, violation="the body is empty" if dialect else "")
     try:
@@ -233,9 +229,7 @@ async def serve(script: Script, port: int, log: Path | None) -> None:
 def main() -> None:
     """The server as a command."""
     parser = argparse.ArgumentParser(prog="python -m tests.services.model_server", description=serve.__doc__)
-    parser.add_argument(
-        "--script", type=Path, help="JSON: a list of replies, or {replies, then}; default: echo"
-    )
+    parser.add_argument("--script", type=Path, help="JSON: a list of replies, or {replies, then}; default: echo")
     parser.add_argument("--port", type=int, default=0, help="default: any free one")
     parser.add_argument("--log", type=Path, help="append each request to this file as a JSON line")
     args = parser.parse_args()

@@ -155,9 +155,7 @@ SAID: dict[Dialect, dict[str, Any]] = {
             {"role": "user", "content": "hi"},
             {
                 "role": "assistant",
-                "tool_calls": [
-                    {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
-                ],
+                "tool_calls": [{"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}}],
             },
             {"role": "tool", "tool_call_id": "a", "content": "x.txt"},
         ],

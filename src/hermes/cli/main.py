@@ -9,6 +9,7 @@ import difflib
 import io
 import logging
 import os
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -120,18 +121,30 @@ def parse(argv: list[str]) -> tuple[ModuleType, argparse.Namespace]:
 
 
 def run(argv: list[str]) -> int:
-    """Run a command line; every foreseen error is one line on stderr."""
+    """Run a command line; every error is one line on stderr."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     logging.getLogger().addHandler(logging.NullHandler())
     try:
+        code = _run(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # Whoever read our output may have gone, or its disk be full; Python would complain again as it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):
+            print_error(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+        code = 1
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    try:
         module, args = parse(argv)
         if getattr(args, "verbose", False):
             logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", force=True)
-        code = asyncio.run(module.run(args))
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return code
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return asyncio.run(module.run(args))
     except UserError as error:
         print_error(error, error.hint)
         return 2
@@ -140,12 +153,8 @@ def run(argv: list[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        # Whoever read our output may have gone, or its disk be full; Python would complain again as it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if not isinstance(error, BrokenPipeError):
-            print_error(f"{error.filename or 'cannot write'}: {error.strerror or error}")
-        return 1
+    except OSError:
+        raise
     except Exception as error:
         logging.getLogger(__name__).exception("unforeseen")
         print_error(f"internal error: {type(error).__name__}: {error}", "-v shows where; please report it")

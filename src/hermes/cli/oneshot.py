@@ -31,8 +31,12 @@ async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -
     session = await open_session(app, wish)
     after = session.history.seq if wish.resume else 0
     try:
-        with stop_on_signals(session):
-            return await _ask(app, session, query, args, after)
+        with stop_on_signals(session) as stop:
+            op = Say(parts=(Text(query), *[await picture(session, path) for path in args.image]))
+            await session.send(op)
+            if stop.asked:  # before there was a turn to stop
+                await session.send(Interrupt())
+            return await _follow(app, session, op, args, after)
     finally:
         await session.close("done")
         if getattr(args, "json", False):
@@ -40,9 +44,8 @@ async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -
                 print_json(event)
 
 
-async def _ask(app: App, session: Session, query: str, args: argparse.Namespace, after: int) -> int:
-    op = Say(parts=(Text(query), *[await picture(session, path) for path in args.image]))
-    await session.send(op)
+async def _follow(app: App, session: Session, op: Say, args: argparse.Namespace, after: int) -> int:
+    """Print what comes until the turn of this op ends."""
     show = None
     if not (args.quiet or getattr(args, "json", False)):
         from hermes.cli.show import Show
@@ -109,7 +112,7 @@ class stop_on_signals:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._asked = False
+        self.asked = False
         self._tasks: set[asyncio.Task[object]] = set()
 
     def __enter__(self) -> "stop_on_signals":
@@ -125,9 +128,9 @@ class stop_on_signals:
             loop.remove_signal_handler(name)
 
     def _interrupt(self) -> None:
-        if self._asked:
+        if self.asked:
             return self._close()
-        self._asked = True
+        self.asked = True
         self._start(self._session.send(Interrupt()))
 
     def _close(self) -> None:

@@ -105,9 +105,7 @@ def _check_contents(messages: list[Message]) -> None:
     for index, message in enumerate(messages):
         match message:
             case Assistant(content=None | "", refusal=None | "", tool_calls=None):
-                raise Refused(
-                    f"messages[{index}]: an assistant message without tool_calls must have content."
-                )
+                raise Refused(f"messages[{index}]: an assistant message without tool_calls must have content.")
             case Assistant(tool_calls=list(calls)):
                 for call in calls:
                     check_arguments(f"messages[{index}].tool_calls", call.function.arguments)
@@ -117,9 +115,7 @@ def _check_contents(messages: list[Message]) -> None:
 
 def _check_pairs(messages: list[Message]) -> None:
     """Each call has its result right after, each result its call, and no id comes twice."""
-    calls = [
-        call for message in messages if isinstance(message, Assistant) for call in message.tool_calls or []
-    ]
+    calls = [call for message in messages if isinstance(message, Assistant) for call in message.tool_calls or []]
     check_unique("messages: tool call ids", [call.id for call in calls])
     waiting: list[str] = []
     for index, message in enumerate(messages):

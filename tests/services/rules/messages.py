@@ -113,9 +113,7 @@ def _check_budget(request: MessagesRequest) -> None:
 def _check_breakpoints(request: MessagesRequest) -> None:
     system = request.system if isinstance(request.system, list) else []
     spoken = [block for message in request.messages for block in message.blocks]
-    marked = [
-        part for part in (*system, *(request.tools or []), *spoken) if getattr(part, "cache_control", None)
-    ]
+    marked = [part for part in (*system, *(request.tools or []), *spoken) if getattr(part, "cache_control", None)]
     if len(marked) > 4:
         raise Refused(f"A maximum of 4 blocks with cache_control may be provided. Found {len(marked)}.")
 
@@ -164,9 +162,7 @@ def _check_pairs(turns: list[Message]) -> None:
     for previous, turn in pairwise([Message("assistant", []), *turns]):
         called = [block.id for block in previous.blocks if isinstance(block, ToolUse)]
         results = [block.tool_use_id for block in turn.blocks if isinstance(block, ToolResult)]
-        opening = [
-            block.tool_use_id for block in turn.blocks[: len(results)] if isinstance(block, ToolResult)
-        ]
+        opening = [block.tool_use_id for block in turn.blocks[: len(results)] if isinstance(block, ToolResult)]
         check_unique("messages: `tool_result` ids", results)
         if stray := [call_id for call_id in results if call_id not in called]:
             raise Refused(f"unexpected `tool_use_id` found in `tool_result` blocks: {', '.join(stray)}")

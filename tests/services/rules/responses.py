@@ -107,16 +107,12 @@ def _check_parts(items: list[Item]) -> None:
         if isinstance(item, Message) and isinstance(item.content, list):
             kinds = OutputText | RefusalPart if item.role == "assistant" else InputText | InputImage
             if not all(isinstance(part, kinds) for part in item.content):
-                raise Refused(
-                    f"input[{index}].content: a part of a type that the role {item.role} cannot have."
-                )
+                raise Refused(f"input[{index}].content: a part of a type that the role {item.role} cannot have.")
 
 
 def _check_pairs(items: list[Item]) -> None:
     """Each call has an output after it, each output its call, and no id comes twice."""
-    check_unique(
-        "input: call_id of calls", [item.call_id for item in items if isinstance(item, FunctionCall)]
-    )
+    check_unique("input: call_id of calls", [item.call_id for item in items if isinstance(item, FunctionCall)])
     waiting: list[str] = []
     for index, item in enumerate(items):
         match item:
@@ -144,6 +140,4 @@ def _check_reasoning(items: list[Item], *, stored: bool) -> None:
             case Reasoning() | FunctionCall() | Message(role="assistant"):
                 continue
             case _:
-                raise Refused(
-                    f"Item '{item.id}' of type 'reasoning' was provided without its required following item."
-                )
+                raise Refused(f"Item '{item.id}' of type 'reasoning' was provided without its required following item.")

@@ -52,12 +52,8 @@ OPENAI: dict[ErrorKind, Known] = {
         "invalid_value",
         "max_tokens",
     ),
-    "rate_limit": Known(
-        429, "requests", "Rate limit reached. Please try again in 1s.", "rate_limit_exceeded"
-    ),
-    "server_error": Known(
-        500, "server_error", "The server had an error processing your request.", "server_error"
-    ),
+    "rate_limit": Known(429, "requests", "Rate limit reached. Please try again in 1s.", "rate_limit_exceeded"),
+    "server_error": Known(500, "server_error", "The server had an error processing your request.", "server_error"),
     "overloaded": Known(503, "server_error", "The engine is currently overloaded.", "server_is_overloaded"),
 }
 
@@ -72,9 +68,7 @@ ANTHROPIC: dict[ErrorKind, Known] = {
     "no_model": Known(404, "not_found_error", "model: no-such-model"),
     "timeout": Known(408, "timeout_error", "The request timed out."),
     "too_large": Known(413, "request_too_large", "Request exceeds the maximum size"),
-    "context_too_long": Known(
-        400, "invalid_request_error", "prompt is too long: 200679 tokens > 200000 maximum"
-    ),
+    "context_too_long": Known(400, "invalid_request_error", "prompt is too long: 200679 tokens > 200000 maximum"),
     "max_tokens_too_large": Known(
         400,
         "invalid_request_error",
@@ -144,9 +138,7 @@ def event(dialect: Dialect, kind: ErrorKind, number: int) -> bytes:
 def _known(dialect: Dialect, kind: ErrorKind) -> Known:
     known = (ANTHROPIC if dialect == "messages" else OPENAI)[kind]
     if dialect == "responses" and kind == "context_too_long":
-        message = (
-            "Your input exceeds the context window of this model. Please adjust your input and try again."
-        )
+        message = "Your input exceeds the context window of this model. Please adjust your input and try again."
         return known._replace(message=message, param="input")
     return known
 

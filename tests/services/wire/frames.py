@@ -55,8 +55,7 @@ def text_pieces(reply: Reply) -> Iterable[str]:
 def with_call_ids(reply: Reply, asked: Asked) -> Reply:
     """The reply with an id for each call that came without one."""
     calls = tuple(
-        call if call.id else replace(call, id=f"call_{asked.id}_{index}")
-        for index, call in enumerate(reply.calls)
+        call if call.id else replace(call, id=f"call_{asked.id}_{index}") for index, call in enumerate(reply.calls)
     )
     return replace(reply, calls=calls)
 

@@ -66,9 +66,7 @@ def whole(reply: Reply, asked: Asked) -> Event:
         content.append({"type": "thinking", "thinking": reply.thought, "signature": signature(reply.thought)})
     if reply.text:
         content.append({"type": "text", "text": reply.text})
-    content.extend(
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.args} for call in reply.calls
-    )
+    content.extend({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args} for call in reply.calls)
     return {
         "id": f"msg_{asked.id}",
         "type": "message",
