@@ -33,4 +33,4 @@ def real_places(tmp_path: Path) -> tuple[Places, Path]:
     home = tmp_path.resolve() / "home"
     workspace = home / "project"
     workspace.mkdir(parents=True)
-    return Places(home=str(home / ".hermes"), user_home=str(home), temp=(str(tmp_path.resolve() / "tmp"),)), workspace
+    return Places(home=str(home / ".hermes"), user_home=str(home)), workspace

@@ -142,10 +142,10 @@ def test_a_command_of_more_than_words_is_remembered_to_the_letter_and_never_for_
 def test_always_keeps_parsed_words_and_never_shell_text() -> None:
     always: list[Grant] = []
     gate = make_gate(always)
-    action = run("cd src && rm 'a b' && git commit -m 'x; rm -rf y'")
+    action = run("cd src && git commit -m 'x; rm -rf y' && rm 'a b'")
     assert gate.choices(action, ORIGIN) == ("once", "session", "always", "deny")
     gate.remember(action, ORIGIN, "always")
-    assert always == [("rm", "a b"), ("git", "commit", "...")]
+    assert always == [("git", "commit", "..."), ("rm", "a b")]
     other = Origin(surface="chat", session="two", workspace=WORKSPACE)
     assert gate.judge(run("rm 'a b'"), other).decision == "allow"
     assert gate.judge(run("git commit -m other"), other).decision == "allow"
@@ -179,11 +179,20 @@ def test_what_words_cannot_tell_is_never_allowed_for_good(command: str) -> None:
 
 
 def test_the_allow_list_of_the_settings_counts() -> None:
-    allow = (("npm", "install", "..."), ("rm", f"{NOBODY}/x"), ("bash", "..."), ("...",), ())
-    assert judge("npm install left-pad", allow=allow).decision == "allow"
-    assert judge("cd sub && npm install", allow=allow).decision == "allow"
+    allow = (
+        ("git", "add", "..."),
+        ("uv", "run", "..."),
+        ("npm", "ci"),
+        ("rm", f"{NOBODY}/x"),
+        ("bash", "..."),
+        ("...",),
+        (),
+    )
+    assert judge("git add a b", allow=allow).decision == "allow"
+    assert judge("cd sub && npm ci", allow=allow).decision == "allow"
     assert judge("rm ~/x", allow=allow).decision == "allow"
-    assert judge("npm uninstall x", allow=allow).decision == "ask"
+    assert judge("npm ci x", allow=allow).decision == "ask"
+    assert judge("uv run pytest", allow=allow).decision == "ask"
     assert judge("bash -c 'rm x'", allow=allow).decision == "ask"
     assert judge("rm y", allow=allow).decision == "ask"
 
@@ -200,11 +209,25 @@ def test_always_needs_no_word_about_what_is_harmless_anyway() -> None:
     always: list[Grant] = []
     gate = make_gate(always)
     gate.remember(run("ls && npm install x 2>&1 | tail -n 5 > log.txt"), ORIGIN, "always")
-    assert always == [("npm", "install", "...")]
+    assert always == [("npm", "install", "x")]
 
 
 def test_a_granted_cd_does_not_hide_where_it_leads() -> None:
-    assert judge("cd / && pytest", allow=(("cd", "/"),)).decision == "ask"
+    assert judge("cd / && git status", allow=(("cd", "/"),)).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "command", ["make test", "pytest -q", "npm test", "cargo build", "uv run pytest", "python x.py"]
+)
+def test_a_build_asks_and_is_allowed_word_by_word(command: str) -> None:
+    always: list[Grant] = []
+    gate = make_gate(always)
+    assert gate.judge(run(command), ORIGIN).decision == "ask"
+    assert gate.choices(run(command), ORIGIN) == ("once", "session", "always", "deny")
+    gate.remember(run(command), ORIGIN, "always")
+    assert always == [tuple(command.split())]
+    assert gate.judge(run(command), ORIGIN).decision == "allow"
+    assert gate.judge(run(f"{command} more"), ORIGIN).decision == "ask"
 
 
 def test_a_path_is_remembered_for_the_session() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hermes.protocol.actions import Action, ReadPath, RunCommand, WritePath
 from hermes.protocol.errors import Denied
 from hermes.protocol.terminals import Files, Search, Terminal
-from hermes.safety.gated import GatedFiles, GatedTerminal, with_input
+from hermes.safety.gated import GatedFiles, GatedTerminal, named_files, with_input
 from hermes.safety.places import Places
 from hermes.terminals.backends.local import LocalTerminal
 from hermes.terminals.files import LocalFiles
@@ -229,3 +229,8 @@ async def test_ending_a_process_asks_nothing(terminal: GatedTerminal, record: Re
 def test_input_that_is_not_text_can_be_shown() -> None:
     assert with_input("cat", b"\xff") == "cat <<< '\ufffd'"
     assert with_input("cat", b"") == "cat"
+
+
+def test_words_that_name_no_file_are_passed_over(root: Path) -> None:
+    (root / "a").touch()
+    assert named_files(["a", "./a", "b", "\0", "\ud800"], str(root)) == [str(root / "a")]

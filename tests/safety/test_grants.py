@@ -14,7 +14,18 @@ from hermes.safety.grants import Grant, covers, from_text, grant_of, to_text
         (("git", "commit", "-m", "x"), ("git", "commit", "...")),
         (("git", "push"), ("git", "push")),
         (("/usr/bin/git", "add", "."), ("/usr/bin/git", "add", "...")),
-        (("npm", "install"), ("npm", "install", "...")),
+        (("git", "add", "--pathspec-from-file=x"), ("git", "add", "--pathspec-from-file=x")),
+        (("git", "commit", "-F", "x"), ("git", "commit", "-F", "x")),
+        (("git", "fetch", "origin"), ("git", "fetch", "origin")),
+        (("git", "pull"), ("git", "pull")),
+        (("npm", "install"), ("npm", "install")),
+        (("npm", "run", "lint"), ("npm", "run", "lint")),
+        (("uv", "run", "pytest"), ("uv", "run", "pytest")),
+        (("cargo", "run"), ("cargo", "run")),
+        (("go", "run", "./x"), ("go", "run", "./x")),
+        (("make", "test"), ("make", "test")),
+        (("docker", "run", "x"), ("docker", "run", "x")),
+        (("python", "x.py"), ("python", "x.py")),
         (("bash", "x.sh"), None),
         (("/bin/sh", "-c", "x"), None),
         (("sudo", "rm"), None),
@@ -35,6 +46,35 @@ def test_a_grant_covers_itself_and_no_more() -> None:
     assert not covers(("...",), ("rm",))
     assert not covers((), ("rm",))
     assert not covers(("sh", "..."), ("sh", "-c", "rm"))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("git", "commit", "-F", "/home/me/.netrc"),
+        ("git", "commit", "--file=/home/me/.netrc"),
+        ("git", "commit", "-t", "x"),
+        ("git", "commit", "--no-verify", "-m", "x"),
+        ("git", "add", "--pathspec-from-file=x"),
+        ("git", "switch", "--discard-changes", "main"),
+        ("git", "fetch", "--upload-pack=cmd"),
+        ("git", "pull"),
+        ("npm", "install"),
+        ("npm", "run", "x"),
+        ("pip", "install", "x"),
+        ("uv", "run", "bash", "-c", "x"),
+        ("cargo", "run"),
+        ("go", "run", "x"),
+        ("docker", "run", "x"),
+        ("python", "x.py"),
+        ("make", "x"),
+        ("npx", "x"),
+    ],
+)
+def test_no_open_end_covers_what_starts_programs_or_reads_files(argv: tuple[str, ...]) -> None:
+    assert not covers((*argv[:2], "..."), argv)
+    assert not covers((argv[0], "..."), argv)
+    assert covers(argv, argv)
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=1).map(tuple))

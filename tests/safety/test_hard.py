@@ -41,6 +41,8 @@ NEVER = {
         "rm -rf /tmp/../etc",
         "cd / && rm -rf *",
         "cd; rm -rf .",
+        "cd -P; rm -rf .",
+        "cd -P -- /; rm -rf *",
         "cd .. && rm -rf ./*",
         "sudo rm -rf /",
         "sudo -u root -- rm -rf /",

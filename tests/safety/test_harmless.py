@@ -7,8 +7,9 @@ import pytest
 
 from hermes.protocol.actions import Origin, RunCommand
 from hermes.safety.commands import read
+from hermes.safety.gate import Policy
 from hermes.safety.harmless import only_reads
-from tests.safety.scene import NOBODY, WORKSPACE, judge, make_gate, real_places
+from tests.safety.scene import NOBODY, ORIGIN, WORKSPACE, judge, make_gate, real_places
 
 HARMLESS = [
     "",
@@ -25,6 +26,32 @@ HARMLESS = [
     "grep -rn 'def main' .",
     "grep -rnE 'a|b' src tests",
     "grep -r '~/.ssh' docs",
+    "grep -A2 -B 2 --color=never -m1 x a.py",
+    "grep -5 -e x -e y a.py b.py",
+    "grep -f patterns.txt a.py",
+    "grep -r x ~/.hermes/skills",
+    "rg -tpy -g '!tests' -C 3 x",
+    "rg --files src",
+    "ls | rg x",
+    "head -c 100 a; head -n5 a",
+    "ls --color=auto --time-style full-iso",
+    "sort -t, -k2,2 -u a.csv",
+    "find . -maxdepth 2 -not -path './.git/*' -mtime -7 -printf '%p %s'",
+    "find . -newer a.txt -o -name id_rsa",
+    "jq -c --arg name x '.[] | select(.name == $name)' a.json",
+    "jq --indent 2 . a.json",
+    "echo --anything -v %n",
+    "printf '100%%n %s' x",
+    "cat --help",
+    "seq 1 5 | tr -d 1",
+    "git log -5 --stat -p --since='2 days ago' --author me -- src",
+    "git log --graph --decorate --all --format='%h %s' HEAD~3..HEAD",
+    "git log -S /api -G '/x' -n3",
+    "git diff --stat --cached -U5 -M90% main...topic",
+    "git grep -n x -- src",
+    "git blame -L 1,5 a.py",
+    "git ls-files --others --exclude-standard",
+    "git rev-parse --show-toplevel --abbrev-ref HEAD",
     "git log | grep -i fix",
     "rg -n --hidden 'TODO' src",
     "find . -name '*.py' -type f",
@@ -47,7 +74,6 @@ HARMLESS = [
     "cut -d, -f1 data.csv",
     "tr a-z A-Z < a.txt",
     "diff a.txt b.txt",
-    "diff -ru old new",
     "cmp a b",
     "sed -n '1,20p' a.py",
     "sed -n '/def/,/return/p' a.py",
@@ -75,24 +101,10 @@ HARMLESS = [
     "sleep 1",
     "python --version",
     "python3 -V",
-    "go version",
     "mkdir -p build/out",
     "touch a.txt",
     "echo hi > notes.txt",
     "ls >> out/list.txt 2>&1",
-    "ls > /tmp/list.txt",
-    "pytest",
-    "pytest -q tests/test_a.py -k 'a and b'",
-    "python -m pytest -x --tb=short",
-    "python3 -m pytest tests/test_a.py::test_b",
-    "make test",
-    "make check",
-    "npm test",
-    "npm run build",
-    "cargo test --release",
-    "cargo build",
-    "go test ./...",
-    "go vet ./...",
     "cat /etc/os-release",
     "ls ~",
     "ls /",
@@ -216,26 +228,116 @@ ASKS = [
     "git",
     "cd /usr/share && git status",
     "cd -",
+    "cd -P && ls",
+    "cd -L; cat a",
+    "cd -- src",
+    "git -C .. -C ./x status",
+    "cat \ud800",
+    "ls x\udc80*",
     "mkdir --context=x a",
-    "pytest --basetemp=/",
-    "pytest --basetemp=src",
-    "pytest -c other.ini",
-    "pytest -p plugin",
-    "pytest ..",
-    "cd / && pytest",
+    # Building and testing run code that the model may have written a moment ago
     "make",
+    "make test",
     "make install",
-    "make test deploy",
-    "make test SHELL=./x",
-    "make -f x test",
-    "npm test -- --x",
-    "npm run deploy",
+    "pytest",
+    "pytest -q tests/test_a.py",
+    "python -m pytest",
+    "npm test",
+    "npm run build",
+    "cargo build",
+    "cargo test",
     "cargo run",
-    "cargo test --config x",
-    "go test -exec ./x ./...",
-    "go build -o /usr/bin/x",
-    "go build -toolexec x",
+    "go test ./...",
     "go run x.go",
+    # What looks like a question for the version, and runs a file, a target or a toolchain of the working folder
+    "python version",
+    "python3 version",
+    "bash version",
+    "node version",
+    "make version",
+    "bash -V",
+    "go version",
+    "cargo --version",
+    "rustc --version",
+    "pip --version",
+    "npm --version",
+    # Options that read other files, follow links, or are simply not known
+    "cat --unknown a",
+    "ls -la --unknown",
+    "wc --files0-from=names",
+    "wc --files0-f names",
+    "du --files0-from=names",
+    "du -X names",
+    "sort --random-source=a b",
+    "sort -T /var a",
+    "sha256sum -c sums",
+    "file -f names",
+    "file -m magic a",
+    "file -s a",
+    "tree --fromfile names",
+    "tree -R -H . -L 1",
+    "diff -r old new",
+    "diff -N old new",
+    "diff --from-file=a b",
+    "diff --to-file a b",
+    "diff -X names a b",
+    "diff -l a b",
+    "grep -R x .",
+    "grep -rR x src",
+    "grep --dereference-recursive x src",
+    "grep -d recurse x src",
+    "grep --directories=recurse x src",
+    "rg -L x",
+    "rg --follow x",
+    "rg --hostname-bin ./x y",
+    "rg --ignore-file names x",
+    "find . -newer ~/.ssh/config",
+    "find . -samefile ~/.netrc",
+    "find . -files0-from names",
+    "find . -unknown",
+    "find -D exec .",
+    "sed -n '1r secrets' f",
+    "sed -n '/a/R secrets' f",
+    "date -f dates",
+    "printf 'abcd%n' PATH",
+    "printf 'abcd%-3ln' PATH",
+    "test -o x -a -v 'a[0]'",
+    'jq -n \'import "auth" as $d {search: "~/.hermes"}; $d\'',
+    "jq 'include \"a\"; f' x.json",
+    "jq -n '\"a\" | modulemeta'",
+    "jq -n env",
+    "jq -n '$ENV.PATH'",
+    "jq -f program.jq x.json",
+    "jq -nf program.jq",
+    "jq --from-file program.jq x.json",
+    "jq -L . . x.json",
+    "jq --rawfile a ~/.netrc . x.json",
+    "jq --slurpfile a ~/.ssh/config -n '$a'",
+    "jq --argfile a b . x.json",
+    # git
+    "git diff --no-index a b",
+    "git diff --no-ind a b",
+    "git diff empty ~/.hermes",
+    "git diff a /etc/hosts",
+    "git diff -- ../a b",
+    "git diff -Oorder",
+    "git grep --no-index x",
+    "git grep --untracked x",
+    "git grep -f ~/.netrc",
+    "git blame --contents ~/.netrc a.py",
+    "git blame --ignore-revs-file names a.py",
+    "git blame -S names a.py",
+    "git log --show-signature",
+    "git log --format=%G?",
+    "git log --pretty='%h %GK'",
+    "git log --remerge-diff",
+    "git log --help",
+    "git ls-files -X names",
+    "git ls-files --exclude-from=names",
+    "git cat-file --textconv HEAD:a",
+    "git show HEAD:.npmrc",
+    "git show :./.npmrc",
+    "git status --unknown",
     # Files that are none of its business
     "cat ~/.ssh/id_rsa",
     f"cat {NOBODY}/.aws/credentials",
@@ -247,10 +349,6 @@ ASKS = [
     "cat .npmrc",
     "cat sub/.pypirc",
     "wc -c < ~/.pgpass",
-    "grep x ~/.hermes/.env",
-    "cat ~/.hermes/auth.json",
-    "ls ~/.hermes/mcp-tokens",
-    "cat ~/.hermes/profiles/work/.env",
     "grep -r key ~",
     "grep -r key /",
     "grep -e x ~/.ssh/id_rsa",
@@ -261,23 +359,33 @@ ASKS = [
     "cd ~ && ls | grep -r key",
     "find ~/.ssh -type f",
     "find -L ~/.ssh",
+    "grep -rh . ~/.hermes",
+    "grep -rh . ~/.hermes/profiles",
+    "grep -rh . ~/.hermes/profiles/work",
+    "rg x ~/.hermes/profiles",
+    "cd ~/.hermes/profiles && grep -r x",
+    "cd ~/.hermes && ls | grep --recursive x",
+    "grep -r x /etc",
+    "grep -r x /home",
+    "grep -r x /home/somebody-else",
+    "grep -r . /proc/self",
+    "rg --files ~/.ssh",
     "diff ~/.netrc /dev/null",
     "git diff --no-index a ~/.netrc",
     "cat /etc/shadow",
-    "cat /proc/1/environ",
-    "cat /proc/self/environ",
     "cat /dev/sda",
     "cat < /dev/tcp/host/80",
     "cat ~/.SSH/id_rsa",
     # Writing where it should ask
     "echo x > ../a",
+    "ls > /tmp/list.txt",
+    "touch /tmp/a",
     "echo x > ~/.bashrc",
     "echo x >> .git/hooks/pre-commit",
     "echo x > .envrc",
     "echo x > .github/workflows/ci.yml",
     "echo x > ~/.hermes/config.yaml",
     "echo x > /etc/hosts",
-    "echo x > /dev/tcp/host/80",
     "echo x > $F",
     "echo x > *.txt",
     "cat <> a",
@@ -309,12 +417,12 @@ def test_the_verdict_says_what_the_matter_is() -> None:
     assert judge("echo x > ../a").why == f"{NOBODY}/a is outside the working folder {WORKSPACE}"
 
 
-@pytest.mark.parametrize("command", ["pytest", "make test", "git status", "touch a", "echo x > a"])
+@pytest.mark.parametrize("command", ["git status", "touch a", "echo x > a"])
 def test_without_a_working_folder_nothing_is_inside_it(command: str) -> None:
     assert judge(command, origin=Origin(surface="cli", session="one")).decision == "ask"
 
 
-@pytest.mark.parametrize("command", ["pytest", "git status"])
+@pytest.mark.parametrize("command", ["git status", "touch a"])
 def test_elsewhere_a_project_is_not_trusted(command: str) -> None:
     assert judge(command, cwd="/srv/other").decision == "ask"
 
@@ -338,7 +446,6 @@ def test_patterns_for_names_are_looked_up(tmp_path: Path) -> None:
     assert decide("cat keys/*") == "ask"
     assert decide("cat keys/[[:alpha:]]d_rsa") == "ask"
     assert decide("cat keys/?d_rsa") == "ask"
-    assert decide("ls /*/*/*/*/nothing") == "ask"
     (workspace / "--compress-program=x").touch()
     assert decide("sort *") == "ask"
 
@@ -355,6 +462,96 @@ def test_a_link_is_judged_by_where_it_leads(tmp_path: Path) -> None:
     assert gate.judge(RunCommand("cat settings", str(workspace)), origin).decision == "ask"
     assert gate.judge(RunCommand("echo x > out", str(workspace)), origin).decision == "ask"
     assert gate.judge(RunCommand("echo x > out/file", str(workspace)), origin).decision == "ask"
+
+
+def test_a_folder_with_keys_in_it_is_not_searched_unasked(tmp_path: Path) -> None:
+    places, workspace = real_places(tmp_path)
+    (workspace / "web").mkdir()
+    (workspace / "web" / ".npmrc").touch()
+    gate = make_gate(places=places)
+    origin = Origin(surface="cli", session="one", workspace=str(workspace))
+    assert gate.judge(RunCommand("grep -r x web", str(workspace)), origin).decision == "ask"
+    assert gate.judge(RunCommand("rg x web", str(workspace)), origin).decision == "ask"
+    (workspace / "web" / ".npmrc").unlink()
+    assert gate.judge(RunCommand("grep -r x web", str(workspace)), origin).decision == "allow"
+
+
+def test_comparing_folders_asks_because_diff_follows_their_links(tmp_path: Path) -> None:
+    places, workspace = real_places(tmp_path)
+    for name in ("old", "new"):
+        (workspace / name).mkdir()
+    (workspace / "new" / "x").symlink_to(workspace.parent / ".ssh" / "id_rsa")
+    gate = make_gate(places=places)
+    origin = Origin(surface="cli", session="one", workspace=str(workspace))
+    assert gate.judge(RunCommand("diff old new", str(workspace)), origin).decision == "ask"
+    assert gate.judge(RunCommand("diff -u old/a new/b", str(workspace)), origin).decision == "allow"
+
+
+def test_a_repository_that_a_few_written_files_make_is_not_looked_at(tmp_path: Path) -> None:
+    places, workspace = real_places(tmp_path)
+    gate = make_gate(places=places)
+    origin = Origin(surface="cli", session="one", workspace=str(workspace))
+    (workspace / "sub" / "deep").mkdir(parents=True)
+
+    def decide(command: str) -> str:
+        return gate.judge(RunCommand(command, str(workspace)), origin).decision
+
+    assert decide("git -C sub/deep status") == "allow"
+    for name in ("objects", "refs"):
+        (workspace / "sub" / name).mkdir()
+    (workspace / "sub" / "HEAD").write_text("ref: refs/heads/main")
+    assert decide("git -C sub status") == "ask"
+    assert decide("git -C sub/deep status") == "ask"
+    assert decide("cd sub && git log") == "ask"
+    assert decide("git status") == "allow"
+    gate.policy = Policy(places=places, allow=(("git", "add", "..."),))
+    assert decide("git add .") == "allow"
+    assert decide("cd sub && git add .") == "ask"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "mkdir -p sub/objects sub/refs && echo 'ref: refs/heads/x' > sub/HEAD",
+        "sleep 5",
+        "tail -f log",
+        "touch a",
+        "> a",
+        "git pull",
+        "make",
+    ],
+)
+def test_what_a_command_writes_or_waits_for_first_may_change_what_the_rest_of_it_means(
+    tmp_path: Path, before: str
+) -> None:
+    places, workspace = real_places(tmp_path)
+    (workspace / "sub").mkdir()
+    gate = make_gate(places=places, allow=(("make",), ("git", "pull")))
+    origin = Origin(surface="cli", session="one", workspace=str(workspace))
+
+    def decide(command: str, *, background: bool = False) -> str:
+        return gate.judge(RunCommand(command, str(workspace), background=background), origin).decision
+
+    assert [decide(before), decide(f"{before}; ls ./*")] == ["allow", "allow"]
+    assert [decide(f"{before}; git -C sub status"), decide(f"{before}; rg x *")] == ["ask", "ask"]
+    assert decide(f"rg x * | {before}") == "ask"
+    assert [decide("git -C sub status", background=True), decide("ls *", background=True)] == ["ask", "ask"]
+    assert [decide("cat a; git -C sub status > a"), decide("cd sub && ls * > a")] == ["allow", "allow"]
+    (workspace / ".git").mkdir()
+    assert [decide(f"{before}; git status"), decide("git log", background=True)] == ["allow", "allow"]
+
+
+def test_on_another_machine_nobody_sees_which_repository_git_finds() -> None:
+    assert make_gate().judge(RunCommand("git status", WORKSPACE, "ssh"), ORIGIN).decision == "ask"
+    assert make_gate().judge(RunCommand("git status", WORKSPACE, "docker"), ORIGIN).decision == "allow"
+
+
+def test_the_temporary_folder_around_the_working_folder_is_not_part_of_it(tmp_path: Path) -> None:
+    places, _ = real_places(tmp_path)
+    origin = Origin(surface="cli", session="one", workspace="/tmp/work")
+    gate = make_gate(places=places)
+    assert gate.judge(RunCommand("touch a /tmp/work/b", "/tmp/work"), origin).decision == "allow"
+    assert gate.judge(RunCommand("touch ../x", "/tmp/work"), origin).decision == "ask"
 
 
 def test_too_many_names_or_folders_ask(tmp_path: Path) -> None:

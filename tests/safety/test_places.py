@@ -67,9 +67,10 @@ WRITES = {
         f"{WORKSPACE}/.github/ISSUE_TEMPLATE.md",
         f"{WORKSPACE}/.vscode/extensions.json",
         f"{WORKSPACE}/gitx/hooks",
-        "/tmp/scratch/a.py",
     ],
     "ask": [
+        "/tmp/scratch/a.py",
+        "/dev/shm/x",
         f"{WORKSPACE}/.git/hooks/pre-commit",
         f"{WORKSPACE}/.git/config",
         f"{WORKSPACE}/.git",
@@ -112,10 +113,9 @@ def test_writing(decision: str, path: str) -> None:
     assert decide(WritePath(path)) == decision
 
 
-def test_deleting_asks_where_writing_would_and_for_scratch_files() -> None:
+def test_deleting_asks_where_writing_would() -> None:
     assert decide(WritePath(f"{WORKSPACE}/a.py", delete=True)) == "allow"
     assert decide(WritePath(f"{NOBODY}/a.py", delete=True)) == "ask"
-    assert decide(WritePath("/tmp/a.py", delete=True)) == "ask"
 
 
 def test_nothing_is_inside_a_working_folder_that_is_the_whole_disk() -> None:

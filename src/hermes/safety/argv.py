@@ -1,6 +1,11 @@
 """What the words of a command mean: the program, its options, and the command behind a wrapper such as sudo."""
 
 import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import islice
+
+from msgspec import Struct
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
 
@@ -56,6 +61,56 @@ def unwrapped(argv: list[str]) -> tuple[list[str], bool]:
             at += 1
         argv = argv[at + before :]
     return argv, is_xargs
+
+
+class Parsed(Struct, frozen=True):
+    """Arguments told apart: options without dashes, the values they took, the rest; or the one that is not known."""
+
+    options: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+def parse(args: Sequence[str], short: str, long: str) -> Parsed:
+    """Tell options, their values and operands apart, by the options that a program is known to have.
+
+    `short` is a row of letters and `long` a list of words, written out in full. Behind each stands `:` for every value
+    that it takes, or `?` if a value can only be joined to it.
+    """
+    letters, words = _takes(short, long)
+    options: list[str] = []
+    values: list[str] = []
+    operands: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--":
+            operands += rest
+        elif arg.startswith("--"):
+            name, joined, value = arg[2:].partition("=")
+            if name not in words:
+                return Parsed(unknown=arg)
+            options.append(name)
+            values += [value] if joined else islice(rest, words[name].count(":"))
+        elif arg.startswith("-") and arg != "-":
+            for at, letter in enumerate(arg[1:], 2):
+                if letter not in letters:
+                    return Parsed(unknown=arg)
+                options.append(letter)
+                if takes := letters[letter]:
+                    values += [arg[at:]] if arg[at:] else islice(rest, takes.count(":"))
+                    break
+        else:
+            operands.append(arg)
+    return Parsed(tuple(options), tuple(values), tuple(operands))
+
+
+@cache
+def _takes(short: str, long: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What each option takes, by its letter and by its word."""
+    letters = {found[1]: found[2] for found in re.finditer(r"([^:?])([:?]*)", short)}
+    words = {word.rstrip(":?"): word[len(word.rstrip(":?")) :] for word in long.split()}
+    return letters, words
 
 
 def split_options(args: list[str]) -> tuple[list[str], list[str]]:

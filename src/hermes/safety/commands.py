@@ -21,7 +21,7 @@ _OPERATOR = re.compile(r"&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|&&|\|\||\|&|;;|[;&|()
 _VARIABLE = re.compile(r"\{[^}]*\}|\w+|[@*#?$!\[-]")
 _REDIRECTIONS = frozenset({">", ">>", ">|", ">&", "<", "<>", "<&", "<<<", "<<", "<<-", "&>", "&>>"})
 _SKIPPED = re.compile(r"""\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\\'"()]+""", re.DOTALL)
-UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
 
 
 class Word(Struct, frozen=True, omit_defaults=True):

@@ -23,9 +23,11 @@ from hermes.protocol.actions import (
 )
 from hermes.safety import hard
 from hermes.safety.commands import Script, Simple, read
+from hermes.safety.forbidden import forbidden
 from hermes.safety.grants import Grant, covers, grant_of
 from hermes.safety.harmless import Granted, Look
 from hermes.safety.places import ALLOW, ASK, BLOCK, Places, reading, writing
+from hermes.safety.walk import normalise
 
 # Terminals whose effects stay in a box that can be thrown away. A machine behind ssh is somebody's machine.
 CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "modal", "daytona"})
@@ -125,7 +127,7 @@ class Gate:
     def _denied(self, action: Action) -> str:
         if not isinstance(action, RunCommand) or not self.policy.deny:
             return ""
-        text = hard.normalise(action.command)
+        text = normalise(action.command)
         texts = [" ".join(text.split()), *(" ".join(simple.argv) for simple in read(text).commands)]
         matches = (
             pattern for pattern in self.policy.deny if any(fnmatchcase(each.lower(), pattern.lower()) for each in texts)
@@ -140,8 +142,8 @@ class Gate:
                 return self._command(action, origin)
             case ReadPath(path):
                 return reading(path, self.policy.places)
-            case WritePath(path, delete):
-                return self._write(path, origin, delete=delete)
+            case WritePath(path):
+                return self._write(path, origin)
             case CallServer():
                 return self._call(action, origin)
             case StartServer(server):
@@ -158,8 +160,21 @@ class Gate:
     def _command(self, action: RunCommand, origin: Origin) -> Verdict:
         if found := hard.disaster(action.command, action.cwd, self.policy.places.user_home):
             return Verdict(BLOCK, found.rule, found.why)
+        if verdict := self._forbidden(action, origin):
+            return verdict
         why = self._concern(action, origin, lambda argv: False)
         return Verdict(ASK, "command", why) if why else Verdict(ALLOW, "harmless")
+
+    def _forbidden(self, action: RunCommand, origin: Origin) -> Verdict | None:
+        places = self.policy.places
+        return forbidden(
+            action.command,
+            action.cwd,
+            places,
+            read=lambda path: reading(path, places),
+            write=lambda path: writing(path, origin.workspace, places),
+            local=action.terminal == "local",
+        )
 
     def _concern(self, action: RunCommand, origin: Origin, granted: Granted) -> str:
         return self._look(action, origin, granted).concern(read(action.command))
@@ -173,10 +188,11 @@ class Gate:
             read=lambda path: reading(path, self.policy.places),
             write=lambda path: self._write(path, origin),
             granted=granted,
+            background=action.background,
         )
 
-    def _write(self, path: str, origin: Origin, *, delete: bool = False) -> Verdict:
-        verdict = writing(path, origin.workspace, self.policy.places, delete=delete)
+    def _write(self, path: str, origin: Origin) -> Verdict:
+        verdict = writing(path, origin.workspace, self.policy.places)
         if verdict.decision == ALLOW and (why := self._not_undoable(path)):
             return Verdict(ASK, "not-undoable", why)
         return verdict

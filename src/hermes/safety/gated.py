@@ -5,6 +5,7 @@ to change: it takes the checkpoint.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
@@ -24,6 +25,9 @@ from hermes.protocol.terminals import (
 from hermes.safety.commands import read
 from hermes.safety.harmless import only_reads
 from hermes.safety.places import Places, is_credential, is_own_secret
+
+# What cannot stand in the name of a file.
+_NO_NAME = re.compile(r"[\0\ud800-\udfff]")
 
 Permission = Callable[[Action], Awaitable[None]]
 BeforeChange = Callable[[Sequence[str]], Awaitable[None]]
@@ -201,5 +205,5 @@ def with_input(command: str, data: bytes) -> str:
 
 def named_files(words: Iterable[str], folder: str) -> list[str]:
     """The files that a command names, which the checkpoint keeps even where it passes over others like them."""
-    paths = (os.path.realpath(os.path.join(folder, word)) for word in words if "\0" not in word)
+    paths = (os.path.realpath(os.path.join(folder, word)) for word in words if not _NO_NAME.search(word))
     return [path for path in dict.fromkeys(paths) if os.path.isfile(path)]

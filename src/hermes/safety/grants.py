@@ -1,27 +1,24 @@
 """What is kept of "always allow": the parsed words of a command, never a piece of shell.
 
-A grant is the exact words, or, where those change from one use to the next (a commit's message, a package's name), the
-first words and `...` for whatever follows.
+A grant is the exact words. Only where those change from one use to the next and cannot start a program or read a file
+elsewhere (a commit's message, the files to add) is it the first words and `...` for whatever follows.
 """
 
 import shlex
 
-from hermes.safety.argv import SHELLS, WRAPPERS, program
+from hermes.safety.argv import SHELLS, WRAPPERS, parse, program
+from hermes.safety.programs import Program
 
 Grant = tuple[str, ...]
 
 REST = "..."
 
-_OPEN_ENDED: dict[str, frozenset[str]] = {
-    "git": frozenset({"add", "commit", "fetch", "pull", "switch"}),
-    "npm": frozenset({"ci", "install", "run"}),
-    "pnpm": frozenset({"install", "run"}),
-    "yarn": frozenset({"add", "install", "run"}),
-    "pip": frozenset({"install"}),
-    "pip3": frozenset({"install"}),
-    "uv": frozenset({"add", "run", "sync"}),
-    "cargo": frozenset({"add", "clippy", "fmt", "run"}),
-    "go": frozenset({"fmt", "get", "mod", "run"}),
+_OPEN_ENDED: dict[tuple[str, str], Program] = {
+    ("git", "add"): Program("ANnuv", "all update verbose dry-run intent-to-add refresh"),
+    ("git", "commit"): Program(
+        "am:qsv", "all message: quiet signoff verbose amend no-edit allow-empty dry-run author: date:"
+    ),
+    ("git", "switch"): Program("c:dq", "create: detach quiet"),
 }
 # These run whatever they are handed, so their words say nothing about the effect.
 _RUNS_ANYTHING = SHELLS | frozenset(WRAPPERS) | {"eval", "source", ".", "su", "ssh", "parallel"}
@@ -31,17 +28,21 @@ def grant_of(argv: tuple[str, ...]) -> Grant | None:
     """What to keep of a command that may always run; None if its words do not say enough."""
     if not argv or program(argv[0]) in _RUNS_ANYTHING or REST in argv:
         return None
-    if argv[1:2] and argv[1] in _OPEN_ENDED.get(program(argv[0]), ()):
-        return (*argv[:2], REST)
-    return argv
+    return (*argv[:2], REST) if _may_end_openly(argv) else argv
 
 
 def covers(grant: Grant, argv: tuple[str, ...]) -> bool:
+    """Whether a grant is for these words; an open end counts only where what follows is known to be harmless."""
     if not grant or program(argv[0]) in _RUNS_ANYTHING:
         return False
     if grant[-1] == REST:
-        return len(grant) > 1 and argv[: len(grant) - 1] == grant[:-1]
+        return len(grant) > 2 and argv[: len(grant) - 1] == grant[:-1] and _may_end_openly(argv)
     return argv == grant
+
+
+def _may_end_openly(argv: tuple[str, ...]) -> bool:
+    row = _OPEN_ENDED.get((program(argv[0]), argv[1])) if len(argv) > 1 else None
+    return row is not None and not parse(argv[2:], row.short, row.long).unknown
 
 
 def to_text(grant: Grant) -> str:

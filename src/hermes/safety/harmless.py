@@ -1,36 +1,36 @@
 """Whether a command may run without a question.
 
-It may if it is plain, every program in it is on the short list with options known not to write or start anything, and every
-file that it names may be read or written without a question. What is not known to be harmless is not harmless.
+It may if it is plain, every program in it is on the short list with options known to only read, and every file that it
+names may be read or written without a question. What is not known to be harmless is not harmless.
 """
 
-import glob
 import os
 from collections.abc import Callable, Sequence
-from itertools import islice, takewhile
+from itertools import takewhile
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.argv import program, split_options
+from hermes.safety import git
+from hermes.safety.argv import parse, program, split_options
 from hermes.safety.commands import Redirect, Script, Simple, Word
-from hermes.safety.places import ALLOW, ASK, Places, holds_credentials, inside
+from hermes.safety.names import Names
+from hermes.safety.places import ALLOW, ASK, SINKS, Places, holds_credentials, inside
 from hermes.safety.programs import (
-    BUILDS,
     DATE_SHOWS,
-    FIND_ACTS,
-    GIT_LISTS,
-    GIT_NEEDS_A_WORD,
-    GIT_NEVER,
-    GIT_READS,
+    FIND_FILES,
+    FIND_FLAGS,
+    FIND_VALUES,
     PROGRAMS,
+    SAY_ANYTHING,
     SED_PRINTS,
     TELL_VERSIONS,
+    TEST_OPERATORS,
     Program,
 )
+from hermes.safety.settled import is_settled
 
 MOST_MATCHES = 1000
-MOST_LEVELS = 3
+MOST_NAMES = 3000
 MOST_FOLDERS = 16
-SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
 OnPath = Callable[[str], Verdict]
 Granted = Callable[[tuple[str, ...]], bool]
@@ -46,7 +46,6 @@ def only_reads(script: Script, cwd: str, user_home: str) -> bool:
         local=True,
         read=lambda path: Verdict(ALLOW, "read"),
         write=lambda path: Verdict(ASK, "write", "it writes"),
-        builds=False,
     )
     return not look.concern(script)
 
@@ -64,7 +63,7 @@ class Look:
         read: OnPath,
         write: OnPath,
         granted: Granted = lambda argv: False,
-        builds: bool = True,
+        background: bool = False,
     ) -> None:
         self.cwds = [cwd]
         self.workspace = workspace
@@ -73,13 +72,19 @@ class Look:
         self.read = read
         self.write = write
         self.granted = granted
-        self.builds = builds
+        self.background = background
+        self.settled = not background
+        self.names = Names(MOST_NAMES)
 
     def concern(self, script: Script) -> str:
         """Why a command is not harmless, in words that follow "because"; empty if it is harmless."""
         if not script.plain:
             return "it uses more of the shell than words, quotes and pipes"
-        return next((why for simple in script.commands if (why := self._at(simple))), "")
+        for at, simple in enumerate(script.commands):
+            self.settled = not self.background and is_settled(script.commands, at)
+            if why := self._at(simple):
+                return why
+        return ""
 
     def _at(self, simple: Simple) -> str:
         if simple.assignments:
@@ -98,6 +103,8 @@ class Look:
         piped = simple.flow == "pipe"
         # What is fed to a program may be what it runs, and a grant says nothing about that.
         fed = piped or any(redirect.operator.startswith("<") for redirect in simple.redirects)
+        if program(argv[0]) == "git" and (why := self._git_trap()):
+            return why
         if argv[0] != "cd" and not fed and self.granted(tuple(argv)):
             return ""
         return self._program(argv, piped=piped)
@@ -113,13 +120,17 @@ class Look:
             text = self.places.user_home + text[1:]
         if not word.globs or text == "[":
             return [text]
-        levels = sum(glob.has_magic(name) for name in text.split("/"))
-        if not self.local or "[[:" in text or levels > MOST_LEVELS:
+        if not self.local or "[[:" in text:
             return []
-        pattern = text.replace("[^", "[!")
+        if not self.settled and text[0] in "*?[":
+            # By then there may be a file whose name is an option.
+            return []
         found: list[str] = []
         for cwd in self.cwds:
-            found += islice(glob.iglob(pattern, root_dir=cwd), MOST_MATCHES + 1)
+            matching = self.names.matching(text, cwd)
+            if matching is None:
+                return []
+            found += matching
         if len(found) > MOST_MATCHES or any(name.startswith("-") for name in found):
             return []
         return found or [text]
@@ -147,76 +158,122 @@ class Look:
 
     def _program(self, argv: list[str], *, piped: bool) -> str:
         name, args = program(argv[0]), argv[1:]
-        if name in TELL_VERSIONS and args in (["--version"], ["-V"], ["version"]):
+        if TELL_VERSIONS.fullmatch(" ".join([name, *args])) or name in SAY_ANYTHING:
             return ""
         special = {
             "cd": self._cd,
-            "git": self._git,
-            "find": self._find,
-            "sed": self._sed,
-            "date": self._date,
-            "mkdir": self._make_room,
-            "touch": self._make_room,
             "command": self._command,
+            "date": self._date,
+            "diff": self._diff,
+            "find": self._find,
+            "git": self._git,
+            "mkdir": self._make_room,
+            "sed": self._sed,
+            "test": self._test,
+            "touch": self._make_room,
+            "[": self._test,
         }
         if name in special:
             return special[name](args)
         if name in PROGRAMS:
-            return self._reader(name, PROGRAMS[name], args, piped=piped)
-        if self.builds and (options := _build_options(name, args)) is not None:
-            return self._build(name, args, options)
+            return "" if args in (["--help"], ["--version"]) else self._reader(name, PROGRAMS[name], args, piped=piped)
         return f"{name} is not on the list of harmless commands"
 
     def _reader(self, name: str, row: Program, args: list[str], *, piped: bool = False) -> str:
-        options, files = split_options(args)
-        if refused := next((option for option in options if _is_refused(option, row.never)), ""):
+        parsed = parse(args, row.short, row.long)
+        if parsed.unknown:
+            return f"{name} {parsed.unknown} is not known to only read"
+        if row.never and (refused := next(filter(row.never.search, args), "")):
             return f"{name} {refused} does more than read"
-        if row.most is not None and len(files) > row.most:
-            return f"{name} with {len(files)} names does more than read"
+        if row.most is not None and len(parsed.operands) > row.most:
+            return f"{name} with {len(parsed.operands)} names does more than read"
         if row.files == "none":
             return ""
-        if row.files == "rest" and not any(_brings_pattern(option) for option in options):
-            files = files[1:]
-        if why := self._judge(self.read, [*files, *filter(None, map(_value, options))]):
+        has_pattern = row.files == "rest" and not set(row.pattern) & set(parsed.options)
+        files = parsed.operands[1:] if has_pattern else parsed.operands
+        if why := self._judge(self.read, [*files, *parsed.values]):
             return why
-        reads_here = not files and (not piped or any("r" in option.lower() for option in options))
-        return self._deep(name, files or ["."]) if row.deep and (files or reads_here) else ""
+        if row.deep == ("*",):
+            return self._deep(name, files or ["."] * (not piped))
+        return self._deep(name, files or ["."]) if set(row.deep) & set(parsed.options) else ""
 
     def _deep(self, name: str, texts: Sequence[str]) -> str:
         for text in texts:
             for path in self._paths(text):
-                if holds_credentials(path, self.places):
+                if holds_credentials(path, self.places, local=self.local):
                     return f"{name} would look through {path}, where keys are kept"
         return ""
 
     def _cd(self, args: list[str]) -> str:
-        if len(args) > 1 or args[:1] in (["-"], ["--"]):
+        if len(args) > 1 or any(arg.startswith("-") for arg in args):
             return "nobody can tell where cd leads"
         self.cwds = list(dict.fromkeys([*self.cwds, *self._paths(args[0] if args else self.places.user_home)]))
         return "" if len(self.cwds) <= MOST_FOLDERS else "it changes folders too often to follow"
 
     def _git(self, args: list[str]) -> str:
-        # A repository's own settings can name programs that git starts, so a foreign one is not harmless to look at.
-        where = list(self.cwds)
-        while args and args[0] in ("--no-pager", "-P", "-C"):
+        before = self.cwds
+        while args and args[0] in git.PREFIXES:
             if args[0] == "-C":
-                where = self._paths(args[1]) if len(args) > 1 else ["/"]
+                self.cwds = self._paths(args[1]) if len(args) > 1 else ["/"]
             args = args[2:] if args[0] == "-C" else args[1:]
-        if not all(inside(path, self.workspace) for path in where):
+        why = self._git_here(args)
+        self.cwds = before
+        return why
+
+    def _git_here(self, args: list[str]) -> str:
+        # A repository's own settings can name programs that git starts, so a foreign one is not harmless to look at.
+        if not all(inside(path, self.workspace) for path in self.cwds):
             return "it is git outside the working folder"
+        if why := self._git_trap():
+            return why
         verb, rest = (args[0], args[1:]) if args else ("", [])
-        if verb in GIT_READS:
-            return self._reader(f"git {verb}", Program(never=GIT_NEVER), rest)
-        if verb in GIT_LISTS and set(rest) <= GIT_LISTS[verb] and (rest or verb not in GIT_NEEDS_A_WORD):
+        if verb in git.READS:
+            return self._git_reads(verb, git.READS[verb], rest)
+        if verb in git.LISTS and set(rest) <= git.LISTS[verb] and (rest or verb not in git.NEEDS_A_WORD):
             return ""
         return f"git {verb}".rstrip() + " is not on the list of harmless commands"
 
+    def _git_trap(self) -> str:
+        if not self.local:
+            return "nobody here can see which repository git would find there"
+        if any(map(git.is_made_of_plain_files, self.cwds)):
+            return "git would take a plain folder for a repository, and start what its settings say"
+        if not self.settled and not all(os.path.lexists(os.path.join(cwd, ".git")) for cwd in self.cwds):
+            return "nobody can tell which repository git will find by then"
+        return ""
+
+    def _git_reads(self, verb: str, row: Program, args: list[str]) -> str:
+        if why := self._reader(f"git {verb}", row, args):
+            return why
+        operands = parse(args, row.short, row.long).operands
+        if verb == "diff":
+            # Where a name leads out of the repository, or there is none, it compares any two files or folders.
+            if not all(inside(path, self.workspace) for text in operands for path in self._paths(text)):
+                return "git diff would read outside the working folder"
+            if why := self._deep("git diff", operands):
+                return why
+        return self._judge(self.read, [text.partition(":")[2] for text in operands if ":" in text])
+
+    def _diff(self, args: list[str]) -> str:
+        row = PROGRAMS["diff"]
+        if why := self._reader("diff", row, args):
+            return why
+        paths = (path for text in parse(args, row.short, row.long).operands for path in self._paths(text))
+        is_of_folders = self.local and any(map(os.path.isdir, paths))
+        return "diff of folders reads wherever their links lead" if is_of_folders else ""
+
     def _find(self, args: list[str]) -> str:
-        if acts := next((arg for arg in args if arg.startswith(FIND_ACTS)), ""):
-            return f"find {acts} does more than find"
         args = [arg for arg in args if arg not in ("-L", "-H", "-P")]
-        roots = takewhile(lambda arg: not arg.startswith(("-", "(", "!")), args)
-        return self._judge(self.read, list(roots))
+        files = list(takewhile(lambda arg: arg[:1] not in ("-", "(", ")", "!", ","), args))
+        rest = iter(args[len(files) :])
+        for word in rest:
+            if FIND_FILES.fullmatch(word):
+                files.append(next(rest, ""))
+            elif FIND_VALUES.fullmatch(word):
+                next(rest, "")
+            elif not FIND_FLAGS.fullmatch(word):
+                return f"find {word} is not known to only find"
+        return self._judge(self.read, files)
 
     def _sed(self, args: list[str]) -> str:
         options, rest = split_options(args)
@@ -227,6 +284,12 @@ class Look:
         others = [arg for at, arg in enumerate(args) if arg != "-d" and args[max(at - 1, 0) : at] != ["-d"]]
         return "" if all(map(DATE_SHOWS.fullmatch, others)) else "this date does more than show the time"
 
+    def _test(self, args: list[str]) -> str:
+        words = [arg for arg in args if not TEST_OPERATORS.fullmatch(arg)]
+        if refused := next((word for word in words if word.startswith("-") and not word[1:].isdecimal()), ""):
+            return f"test {refused} is not known to only read"
+        return self._judge(self.read, words)
+
     def _command(self, args: list[str]) -> str:
         return "" if args[:1] == ["-v"] else "command starts another program"
 
@@ -235,41 +298,3 @@ class Look:
         if not set(options) <= {"-p", "-v", "-a", "-m", "-c", "--parents", "--verbose"}:
             return "its options are not known to be harmless"
         return self._judge(self.write, paths)
-
-    def _build(self, name: str, args: list[str], options: frozenset[str]) -> str:
-        for arg in args:
-            if arg.startswith("-") and arg.partition("=")[0] not in options:
-                return f"{name} {arg} is not on the list of harmless commands"
-            if not all(inside(path, self.workspace) for path in self._paths(arg)):
-                return f"{name} would run outside the working folder"
-        outside = not all(inside(cwd, self.workspace) for cwd in self.cwds)
-        return f"{name} would run outside the working folder" if outside else ""
-
-
-def _build_options(name: str, args: list[str]) -> frozenset[str] | None:
-    """The options that a build or test may have, and the words that name it; None if it is not one."""
-    for prefix, options in BUILDS.items():
-        if (name, *args[: len(prefix) - 1]) == prefix and (options or len(args) == len(prefix) - 1):
-            return options | frozenset(prefix)
-    return None
-
-
-def _is_refused(option: str, never: tuple[str, ...]) -> bool:
-    """Whether an option is one of these; GNU programs take any unambiguous beginning of a long one."""
-    if "*" in never:
-        return True
-    if option.startswith("--"):
-        return any(long.startswith(option.partition("=")[0]) for long in never if long.startswith("--"))
-    return any(short[1] in option[1:] for short in never if short[1] != "-")
-
-
-def _brings_pattern(option: str) -> bool:
-    """Whether an option of grep, rg or jq stands for the pattern, so that every other argument is a file."""
-    if option.startswith("--"):
-        return option.startswith(("--re", "--fi", "--fr"))
-    return "e" in option or "f" in option
-
-
-def _value(option: str) -> str:
-    """The value that is written in one word with its option."""
-    return option.partition("=")[2] if option.startswith("--") else option[2:]

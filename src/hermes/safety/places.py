@@ -86,14 +86,16 @@ OWN_SECRETS = frozenset({".env", "auth.json", "mcp-tokens"})
 _MEMORY_OF_A_PROCESS = re.compile(r"/proc/[^/]+(/task/[^/]+)?/(environ|mem)")
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/zero", "/dev/stdin", "/dev/tty", "/dev/urandom", "/dev/random"})
 _KERNEL = ("/proc", "/sys", "/dev", "/boot")
+_HOMES = ("/home", "/Users")
+# Where a command may send what it says, though they are no files to write.
+SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
 
 class Places(Struct, frozen=True, kw_only=True):
-    """Hermes' own home, the person's home, and where temporary files go; every path absolute and without links."""
+    """Hermes' own home and the person's; both absolute and without links."""
 
     home: str
     user_home: str
-    temp: tuple[str, ...] = ("/tmp",)
 
 
 def inside(path: str, folder: str) -> bool:
@@ -121,10 +123,24 @@ def is_own_secret(path: str, places: Places) -> bool:
     return bool(names) and names[0].casefold() in OWN_SECRETS
 
 
-def holds_credentials(folder: str, places: Places) -> bool:
-    """Whether a search through this folder would come across a home's keys."""
-    homely = (os.path.join(places.user_home, pattern) for pattern in CREDENTIALS)
-    return inside(places.home, folder) or any(inside(place, folder) for place in homely)
+def holds_credentials(folder: str, places: Places, *, local: bool) -> bool:
+    """Whether a search through this folder would come across keys: Hermes' own, a home's, the system's, or its own.
+
+    On this machine (`local`) the folder itself is looked at too, but not those in it.
+    """
+    secrets = [*SYSTEM_CREDENTIALS, "/proc", *(os.path.join(places.user_home, pattern) for pattern in CREDENTIALS)]
+    if any(inside(place, folder) for place in secrets) or inside(folder, "/proc"):
+        return True
+    if folder in ("/root", *_HOMES) or os.path.dirname(folder) in _HOMES:
+        return True
+    if places.home and (inside(places.home, folder) or _holds_own_secrets(folder, places)):
+        return True
+    return local and any(os.path.lexists(os.path.join(folder, pattern)) for pattern in CREDENTIALS)
+
+
+def _holds_own_secrets(folder: str, places: Places) -> bool:
+    profiles = os.path.join(places.home, "profiles")
+    return folder == profiles or os.path.dirname(folder) == profiles
 
 
 def reading(path: str, places: Places) -> Verdict:
@@ -139,8 +155,8 @@ def reading(path: str, places: Places) -> Verdict:
     return Verdict(ALLOW, "read")
 
 
-def writing(path: str, workspace: str, places: Places, *, delete: bool = False) -> Verdict:
-    if any(inside(path, place) for place in _KERNEL):
+def writing(path: str, workspace: str, places: Places) -> Verdict:
+    if any(inside(path, place) for place in _KERNEL) and not inside(path, "/dev/shm"):
         return Verdict(BLOCK, "kernel", f"{path} is part of the running system, not a file to write")
     if _is_own(path, workspace, places):
         return Verdict(ASK, "own-files", f"{path} decides how Hermes itself behaves")
@@ -150,10 +166,6 @@ def writing(path: str, workspace: str, places: Places, *, delete: bool = False) 
         return Verdict(ASK, "starts-by-itself", f"{path} is run later without anybody asking for it")
     if workspace != "/" and inside(path, workspace):
         return Verdict(ALLOW, "workspace")
-    # Scratch files. What lies there already may be another program's: that is why deleting asks, and a change to it
-    # is checkpointed like every other.
-    if not delete and any(_is_scratch(path, folder) for folder in places.temp):
-        return Verdict(ALLOW, "temporary")
     where = f"the working folder {workspace}" if workspace else "a working folder"
     return Verdict(ASK, "outside", f"{path} is outside {where}")
 
@@ -162,7 +174,3 @@ def _is_own(path: str, workspace: str, places: Places) -> bool:
     """Everything in Hermes' home, but for a working folder that lies in its `workspace/`."""
     desk = os.path.join(places.home, "workspace")
     return inside(path, places.home) and not (inside(workspace, desk) and inside(path, workspace))
-
-
-def _is_scratch(path: str, folder: str) -> bool:
-    return inside(path, folder) and path != folder and "/." not in path[len(folder) :]

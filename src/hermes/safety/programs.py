@@ -1,4 +1,4 @@
-"""The short list of programs that only read, and of builds and tests that run in the working folder."""
+"""The short list of programs that only read, each with the options under which it stays so."""
 
 import re
 from typing import Literal
@@ -7,206 +7,151 @@ from msgspec import Struct
 
 
 class Program(Struct, frozen=True):
-    """A program that only reads.
+    """A program that only reads, as long as no other options than these are used (written as `argv.parse` wants them).
 
-    `never` are options that would make it write or start something; `files` says which arguments name files ("rest": all
-    but the first, which is a pattern); `most` is how many there may be; `deep` programs read whole folders.
+    Left out on purpose is every option that writes, starts a program, follows links, or reads names of files from a
+    file. `files` says which operands name files ("rest": all but the first, unless one of the options in `pattern`
+    brings that); `most` is how many operands there may be; `deep` are the options with which it reads whole folders,
+    `*` if it always does (listing names is not reading); `never` is what no argument may contain.
     """
 
-    never: tuple[str, ...] = ()
+    short: str = ""
+    long: str = ""
     files: Literal["all", "rest", "none"] = "all"
+    pattern: tuple[str, ...] = ()
     most: int | None = None
-    deep: bool = False
+    deep: tuple[str, ...] = ()
+    never: re.Pattern[str] | None = None
 
 
-_READERS = (
-    *(
-        "cat",
-        "cmp",
-        "comm",
-        "cut",
-        "df",
-        "du",
-        "head",
-        "ls",
-        "nl",
-        "od",
-        "paste",
-        "readlink",
-        "realpath",
-        "rev",
-        "stat",
-    ),
-    *("tac", "tail", "wc", "md5sum", "sha1sum", "sha256sum", "sha512sum"),
+_DIGITS = "0123456789"
+_SUM = Program("btz", "binary text tag zero")
+_GREP = Program(
+    f"abcEFGhHiIlLnoPqrsTUvwxyzZA:B:C:e:f:m:{_DIGITS}",
+    "text byte-offset count extended-regexp fixed-strings basic-regexp perl-regexp no-filename with-filename "
+    "ignore-case no-ignore-case files-with-matches files-without-match line-number only-matching quiet silent "
+    "recursive no-messages initial-tab binary invert-match word-regexp line-regexp null-data null after-context: "
+    "before-context: context: regexp: file: max-count: include: exclude: exclude-dir: color? colour? label: "
+    "line-buffered binary-files:",
+    files="rest",
+    pattern=("e", "f", "regexp", "file"),
+    deep=("r", "recursive"),
 )
-_SPEAKERS = (
-    *(
-        "basename",
-        "dirname",
-        "echo",
-        "false",
-        "id",
-        "pwd",
-        "seq",
-        "sleep",
-        "tr",
-        "true",
-        "type",
-        "uname",
-        "which",
-    ),
-    "whoami",
+_RG = Program(
+    "abcFhHiIlnNopPqsSuUvVwx.0A:B:C:e:E:f:g:j:m:M:r:t:T:",
+    "text byte-offset case-sensitive column context: after-context: before-context: count count-matches color: colors: "
+    "crlf encoding: engine: file: files files-with-matches files-without-match fixed-strings glob: "
+    "glob-case-insensitive heading no-heading hidden iglob: ignore-case include-zero invert-match json line-buffered "
+    "line-number no-line-number line-regexp max-columns: max-columns-preview max-count: max-depth: max-filesize: "
+    "multiline multiline-dotall no-config no-filename with-filename no-ignore no-ignore-vcs no-messages null null-data "
+    "one-file-system only-matching passthru pcre2 pretty quiet regexp: replace: smart-case sort: sortr: stats threads: "
+    "trim type: type-add: type-list type-not: unrestricted vimgrep word-regexp",
+    files="rest",
+    pattern=("e", "f", "regexp", "file", "files"),
+    deep=("*",),
+)
+_JQ = Program(
+    "cCehjMnrRsSa",
+    "compact-output color-output exit-status join-output monochrome-output null-input raw-output raw-input slurp "
+    "sort-keys ascii-output tab indent: arg:: argjson:: slurpfile:: rawfile:: args jsonargs seq stream unbuffered",
+    files="rest",
+    # jq's own ways to other files and to the environment.
+    never=re.compile(r"\b(import|include|modulemeta|env|ENV)\b"),
 )
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(_READERS, Program()),
-    **dict.fromkeys(_SPEAKERS, Program(files="none")),
-    **dict.fromkeys(("arch", "groups", "hostname", "nproc", "uptime"), Program(never=("*",), most=0)),
-    # `printf -v` and `test -v` evaluate an array index, and with it any command that stands there.
-    "printf": Program(never=("-v",), files="none"),
-    "test": Program(never=("-v", "-R")),
-    "[": Program(never=("-v", "-R")),
-    "uniq": Program(most=1),
-    "sort": Program(never=("-o", "-T", "--output", "--temporary-directory", "--compress-program", "--files0-from")),
-    "file": Program(
-        never=("-C", "-m", "-z", "-Z", "--compile", "--magic-file", "--uncompress", "--uncompress-noreport")
+    "cat": Program("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"),
+    "cmp": Program("bi:ln:s", "print-bytes ignore-initial: verbose bytes: quiet silent"),
+    "comm": Program("123z", "check-order nocheck-order output-delimiter: total zero-terminated"),
+    "cut": Program(
+        "b:c:d:f:nsz",
+        "bytes: characters: delimiter: fields: complement only-delimited output-delimiter: zero-terminated",
     ),
-    "tree": Program(never=("-o", "-R", "--fromfile")),
-    "jq": Program(files="rest"),
-    "diff": Program(deep=True),
-    **dict.fromkeys(("grep", "egrep", "fgrep"), Program(files="rest", deep=True)),
-    "rg": Program(never=("-z", "--pre", "--pre-glob", "--hostname-bin", "--search-zip"), files="rest", deep=True),
+    "df": Program(
+        "aB:hHiklPt:Tx:", "all block-size: human-readable si inodes local portability type: print-type total"
+    ),
+    "diff": Program(
+        "abBcC:deEF:iI:nL:pqstTuU:wW:yZ",
+        "normal quiet brief report-identical-files context? unified? ed side-by-side width: left-column "
+        "suppress-common-lines show-c-function show-function-line: label: expand-tabs initial-tab ignore-case "
+        "ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines "
+        "ignore-matching-lines: text strip-trailing-cr minimal color?",
+    ),
+    "du": Program(
+        "0abB:cd:DhHklLmPsSt:x",
+        "all apparent-size block-size: bytes total max-depth: human-readable si summarize separate-dirs threshold: "
+        "time? exclude: one-file-system null",
+    ),
+    "file": Program("0bEhiLNrv", "brief mime mime-type mime-encoding dereference no-dereference no-pad raw extension"),
+    "grep": _GREP,
+    "egrep": _GREP,
+    "fgrep": _GREP,
+    "head": Program(f"c:n:qvz{_DIGITS}", "bytes: lines: quiet silent verbose zero-terminated"),
+    "jq": _JQ,
+    "ls": Program(
+        "1aAbBcCdfFgGhHiI:klLmnNopqQrRsStT:uUvw:xXZ",
+        "all almost-all author escape block-size: ignore-backups color? directory classify? file-type format: "
+        "full-time group-directories-first no-group human-readable si hide: indicator-style: inode ignore: kibibytes "
+        "dereference numeric-uid-gid literal quote-name reverse recursive size sort: time: time-style: tabsize: "
+        "width: zero",
+    ),
+    "nl": Program(
+        "b:d:f:h:i:l:n:ps:v:w:", "body-numbering: line-increment: number-format: number-separator: number-width:"
+    ),
+    "od": Program("A:j:N:t:vw?abcdfilosx", "address-radix: skip-bytes: read-bytes: format: output-duplicates width?"),
+    "paste": Program("d:sz", "delimiters: serial zero-terminated"),
+    "readlink": Program("femnqsvz", "canonicalize canonicalize-existing canonicalize-missing no-newline quiet zero"),
+    "realpath": Program(
+        "eLmPqsz", "canonicalize-existing canonicalize-missing relative-to: relative-base: no-symlinks quiet"
+    ),
+    "rev": Program(),
+    "rg": _RG,
+    "sort": Program(
+        "bcCdfghik:mMnrRsS:t:uVz",
+        "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort "
+        "human-numeric-sort numeric-sort random-sort reverse sort: version-sort check? key: merge stable buffer-size: "
+        "field-separator: unique zero-terminated parallel: debug",
+    ),
+    "stat": Program("c:fLt", "dereference file-system format: printf: terse"),
+    "tac": Program("brs:", "before regex separator:"),
+    "tail": Program(f"c:fFn:qs:vz{_DIGITS}", "bytes: follow? lines: quiet silent retry sleep-interval: verbose"),
+    "tree": Program(
+        "aACdDfFghiI:JlL:nNpP:qQrsStuUvxX",
+        "dirsfirst filelimit: gitignore ignore-case inodes matchdirs noreport prune du si timefmt: sort: charset:",
+    ),
+    "uniq": Program("cdDf:is:uw:z", "count repeated all-repeated? skip-fields: ignore-case skip-chars: unique", most=1),
+    "wc": Program("clLmw", "bytes chars lines max-line-length words"),
+    **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), _SUM),
+    "basename": Program("as:z", "multiple suffix: zero", files="none"),
+    "dirname": Program("z", "zero", files="none"),
+    "id": Program("gGnruz", "group groups name real user zero", files="none"),
+    "pwd": Program("LP", files="none"),
+    # bash's printf sets the variable that -v or %n names, PATH as well as any other.
+    "printf": Program(files="none", never=re.compile(r"(?<!%)(%%)*%[^%a-zA-Z]*[hjlLqtz]*n")),
+    "seq": Program(f"f:s:w.{_DIGITS}", "format: separator: equal-width", files="none"),
+    "sleep": Program(files="none"),
+    "tr": Program("cCdst", "complement delete squeeze-repeats truncate-set1", files="none"),
+    "type": Program("afpPt", files="none"),
+    "uname": Program("aimnoprsv", "all kernel-name nodename kernel-release machine operating-system", files="none"),
+    "which": Program("as", files="none"),
+    **dict.fromkeys(("arch", "groups", "hostname", "nproc", "uptime", "whoami"), Program(most=0)),
 }
+# These say or ignore whatever they are told.
+SAY_ANYTHING = frozenset({"echo", "true", "false"})
+# `test -v` evaluates an array index, and with it any command that stands there.
+TEST_OPERATORS = re.compile(r"-([abcdefghknoprstuwxzGLNOS]|ef|eq|ge|gt|le|lt|ne|nt|ot)")
 
-GIT_READS = frozenset(
-    {
-        *(
-            "blame",
-            "cat-file",
-            "describe",
-            "diff",
-            "grep",
-            "log",
-            "ls-files",
-            "ls-tree",
-            "merge-base",
-            "name-rev",
-        ),
-        *("rev-list", "rev-parse", "shortlog", "show", "status"),
-    }
+FIND_FLAGS = re.compile(
+    r"[(),!]|-(a|and|o|or|not|d|depth|daystart|empty|executable|false|follow|ls|mount|nogroup|noleaf|nouser|print0?"
+    r"|prune|quit|readable|true|writable|xdev)"
 )
-GIT_NEVER = (
-    "-O",
-    "--output",
-    "--ext-diff",
-    "--textconv",
-    "--filters",
-    "--open-files-in-pager",
-    "--exec",
-    "--upload-pack",
+FIND_VALUES = re.compile(
+    r"-([acm]min|[acm]time|fstype|[gu]id|group|i?lname|i?name|inum|i?path|i?regex|i?wholename|links|maxdepth|mindepth"
+    r"|perm|printf|regextype|size|x?type|used|user)"
 )
-# Commands of git that list with these words behind them, and change something with others.
-GIT_LISTS: dict[str, frozenset[str]] = {
-    "branch": frozenset({"-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose"}),
-    "remote": frozenset({"-v", "--verbose"}),
-    "tag": frozenset({"-l", "--list"}),
-    "worktree": frozenset({"list"}),
-    "stash": frozenset({"list"}),
-}
-GIT_NEEDS_A_WORD = frozenset({"worktree", "stash"})
-
-FIND_ACTS = ("-exec", "-ok", "-delete", "-fprint", "-fls", "-files0")
+FIND_FILES = re.compile(r"-(samefile|[ac]?newer|newer[aBcm][aBcmt])")
 SED_PRINTS = re.compile(r"((\d+|\$|/[^/\\\n]*/)(,(\+?\d+|\$|/[^/\\\n]*/))?p(;|$))+")
 DATE_SHOWS = re.compile(r"\+.*|-u|-R|-I\w*|--utc|--universal|--rfc-[\w=-]+|--iso-8601(=\w+)?|--date=.*", re.DOTALL)
-TELL_VERSIONS = frozenset(
-    {
-        *(
-            "bash",
-            "cargo",
-            "gcc",
-            "git",
-            "go",
-            "java",
-            "make",
-            "node",
-            "npm",
-            "pip",
-            "pip3",
-            "python",
-            "python3",
-            "ruby",
-        ),
-        *("rustc", "uv"),
-    }
-)
 
-_PYTEST = frozenset(
-    {
-        *(
-            "-q",
-            "-qq",
-            "-v",
-            "-vv",
-            "-x",
-            "-s",
-            "-l",
-            "-k",
-            "-m",
-            "-n",
-            "-ra",
-            "-rA",
-            "--lf",
-            "--ff",
-            "--sw",
-            "--co",
-        ),
-        *(
-            "--collect-only",
-            "--tb",
-            "--maxfail",
-            "--durations",
-            "--exitfirst",
-            "--last-failed",
-            "--failed-first",
-        ),
-        *("--verbose", "--quiet", "--no-header", "--timeout"),
-    }
-)
-_CARGO = frozenset(
-    {
-        *(
-            "-q",
-            "-v",
-            "--quiet",
-            "--verbose",
-            "--release",
-            "--all",
-            "--workspace",
-            "--all-targets",
-            "--all-features",
-        ),
-        *("--lib", "--bins", "--tests", "--locked", "--offline"),
-    }
-)
-_GO = frozenset({"-v", "-race", "-short", "-count", "-cover", "-run", "-timeout"})
-_NOTHING: frozenset[str] = frozenset()
-
-# Building and testing run code, and that code is the working folder's own: whoever wrote it could do the same there without
-# a question, and the folder is checkpointed first. The boundary against code that does more is the sandbox, not this list.
-BUILDS: dict[tuple[str, ...], frozenset[str]] = {
-    ("pytest",): _PYTEST,
-    ("python", "-m", "pytest"): _PYTEST,
-    ("python3", "-m", "pytest"): _PYTEST,
-    ("make", "test"): _NOTHING,
-    ("make", "check"): _NOTHING,
-    ("npm", "test"): _NOTHING,
-    ("npm", "run", "test"): _NOTHING,
-    ("npm", "run", "build"): _NOTHING,
-    ("npm", "run", "lint"): _NOTHING,
-    ("cargo", "test"): _CARGO,
-    ("cargo", "build"): _CARGO,
-    ("cargo", "check"): _CARGO,
-    ("go", "test"): _GO,
-    ("go", "build"): _GO,
-    ("go", "vet"): _GO,
-}
+# Not among them are those that first look into the working folder for which version to be: cargo, go, npm, rustc.
+TELL_VERSIONS = re.compile(r"(bash|gcc|git|java|make|node|python3?|ruby) --version|git version|node -v|python3? -V")
