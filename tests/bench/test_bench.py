@@ -25,7 +25,8 @@ def test_a_quick_run_makes_the_whole_table(tmp_path, capsys):
     assert lines[0] == list(table.HEAD)
     assert [line[0] for line in lines[1:]] == [row["what"] for row in kept]
     assert len(kept) >= len(bench.ROWS)
-    assert all(row["value"] > 0 for row in kept if "lost" not in row["what"])
+    # The cost of a step is a difference of two runs, which two short ones may turn over.
+    assert all(row["value"] > 0 for row in kept if "lost" not in row["what"] and "step" not in row["what"])
     assert [row["value"] for row in kept if "lost" in row["what"]] == [0]
     assert [line.split()[-1] for line in err.splitlines() if f" of {len(bench.ROWS)}: " in line] == list(bench.ROWS)
 

@@ -37,9 +37,19 @@ def sleepers(seconds: str) -> list[int]:
     return found
 
 
+_from_before: set[int] = set()
+"""Children that other tests of the same run left to this process, which adopts orphans."""
+
+
+@pytest.fixture(autouse=True)
+def only_new_children() -> None:
+    _from_before.clear()
+    _from_before.update(children_of_ours())
+
+
 def children_of_ours() -> list[int]:
-    """The children of this process, zombies included."""
-    return [row.pid for row in from_proc() if row.parent == os.getpid()]
+    """The children of this process since the test began, zombies included."""
+    return [row.pid for row in from_proc() if row.parent == os.getpid() and row.pid not in _from_before]
 
 
 @pytest.fixture

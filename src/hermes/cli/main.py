@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -143,7 +144,8 @@ def _run(argv: list[str]) -> int:
         module, args = parse(argv)
         if getattr(args, "verbose", False):
             logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", force=True)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return asyncio.run(module.run(args))
     except UserError as error:
         print_error(error, error.hint)
