@@ -40,8 +40,9 @@ class Recorder:
 
     def note(self, body: Body, *, applied: Iterable[str] = (), blobs: Iterable[Blob] = ()) -> None:
         """Take an event in; it is part of the history now and on disk soon."""
-        encode_body(body)  # what cannot be stored must fail here, before it has a number
         durable = not isinstance(body, ItemDelta)
+        if durable:
+            encode_body(body)  # what cannot be stored must fail here, before it has a number
         seq = self.history.seq + 1 if durable else None
         event = Event(
             session=self._session, parent=self._parent, turn=self.history.turn, seq=seq, at=self._now(), body=body
