@@ -119,7 +119,14 @@ def adopt_orphans() -> None:
 
 def reap_adopted(terminal: str, spare: Container[int]) -> None:
     """Reap orphans that became our children and have ended since, but never a child that another part of us started."""
-    while (pid := _ended_child()) and pid not in spare and _was_adopted(pid, terminal):
+    while pid := _ended_child():
+        if pid in spare or not _was_adopted(pid, terminal):
+            # The system names only the first: those behind one that is not ours to reap are in the table.
+            ended = [row.pid for row in processes() if row.parent == os.getpid() and row.dead]
+            for other in ended:
+                if other not in spare and _was_adopted(other, terminal):
+                    _reap(other)
+            return
         _reap(pid)
 
 

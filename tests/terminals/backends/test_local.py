@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import resource
+import subprocess
 import time
 from pathlib import Path
 
@@ -187,12 +188,15 @@ async def test_a_process_left_behind_does_not_hold_the_call_and_lives_on(termina
 
 
 async def test_orphans_that_end_by_themselves_are_reaped(terminal: LocalTerminal) -> None:
+    somebody_elses = subprocess.Popen(["true"], start_new_session=True)
+    os.waitid(os.P_PID, somebody_elses.pid, os.WEXITED | os.WNOWAIT)  # it stands in front of all others
     await terminal.run("(sleep 0.05 &); (env -i setsid sleep 0.05 &)", timeout=20)
-    assert len(children_of_ours()) == 2
-    await until(lambda: all(row.dead for row in from_proc() if row.parent == os.getpid()))
-    assert len(children_of_ours()) == 2
+    assert len(children_of_ours()) == 3
+    await until(lambda: all(row.dead for row in from_proc() if row.pid in children_of_ours()))
+    assert len(children_of_ours()) == 3
     await terminal.run("true", timeout=20)
-    assert children_of_ours() == []
+    assert children_of_ours() == [somebody_elses.pid]
+    assert somebody_elses.wait() == 0
 
 
 async def test_children_of_another_part_of_the_program_are_not_reaped(terminal: LocalTerminal) -> None:
