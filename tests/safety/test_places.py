@@ -38,7 +38,7 @@ READS = {
         f"{WORKSPACE}/.npmrc",
         f"{WORKSPACE}/.pypirc",
         f"{WORKSPACE}/keys/id_rsa",
-        "/root/.ssh/authorized_keys",
+        "/home/other/.ssh/authorized_keys",
         "/etc/shadow",
         "/etc/sudoers.d/x",
         "/dev/sda",
