@@ -176,6 +176,12 @@ class Lane:
         """All jobs in one transaction; one that fails leaves the others whole."""
         connection.execute("BEGIN IMMEDIATE")
         try:
+            if len(jobs) == 1:
+                self._attempt(connection, jobs[0])
+                if jobs[0].error is not None:
+                    raise jobs[0].error
+                connection.execute("COMMIT")
+                return
             for job in jobs:
                 connection.execute("SAVEPOINT job")
                 self._attempt(connection, job)

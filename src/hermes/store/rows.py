@@ -30,8 +30,9 @@ def session_row(row: tuple[Any, ...]) -> SessionRow:
     return SessionRow(**dict(zip(fields, row, strict=False)), totals=totals)
 
 
-def event_rows(n: int, events: Iterable[Event]) -> list[tuple[int, int, float, str]]:
-    return [(n << SEQ_BITS | (e.seq or 0), e.turn, e.at, encode_body(e.body).decode()) for e in events]
+def event_rows(events: Iterable[Event]) -> list[tuple[int, int, float, str]]:
+    """The rows of events, with their seq where the key will be: what costs is done before the database is ours."""
+    return [(e.seq or 0, e.turn, e.at, encode_body(e.body).decode()) for e in events]
 
 
 def read_events(db: apsw.Connection, n: int, session: str, parent: str, after: int, limit: int) -> list[Event]:

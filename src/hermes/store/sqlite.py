@@ -51,10 +51,12 @@ class SqliteStore:
     # Sessions and events
 
     async def create(self, row: SessionRow, batch: Batch, owner: str) -> None:
-        await self._writer.write(lambda db: _create(db, row, batch, owner))
+        written = rows.event_rows(batch.events)
+        await self._writer.write(lambda db: _create(db, row, batch, written, owner))
 
     async def append(self, session: str, owner: str, batch: Batch) -> None:
-        await self._writer.write(lambda db: _append(db, session, owner, batch))
+        written = rows.event_rows(batch.events)
+        await self._writer.write(lambda db: _append(db, session, owner, batch, written))
 
     async def events(self, session: str, after: int = 0, limit: int = 1000) -> list[Event]:
         def read(db: apsw.Connection) -> list[Event]:
@@ -207,16 +209,16 @@ def _number(db: apsw.Connection, session: str) -> int:
     return found[0][0]
 
 
-def _create(db: apsw.Connection, row: SessionRow, batch: Batch, owner: str) -> None:
+def _create(db: apsw.Connection, row: SessionRow, batch: Batch, written: list[Any], owner: str) -> None:
     db.execute(
         "INSERT INTO sessions(id, source, model, cwd, parent, forked_from, started, active, owner, beat) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (row.id, row.source, row.model, row.cwd, row.parent, row.forked_from, *[row.started] * 2, owner, row.started),
     )
-    _append(db, row.id, owner, batch)
+    _append(db, row.id, owner, batch, written)
 
 
-def _append(db: apsw.Connection, session: str, owner: str, batch: Batch) -> None:
+def _append(db: apsw.Connection, session: str, owner: str, batch: Batch, written: list[Any]) -> None:
     """Write a batch if this owner holds the session and its seqs follow on; else nothing, and LeaseLost."""
     found = fetch(db, "SELECT n, seq FROM sessions WHERE id = ? AND owner = ?", (session, owner))
     if not found:
@@ -226,7 +228,8 @@ def _append(db: apsw.Connection, session: str, owner: str, batch: Batch) -> None
         if [e.seq for e in batch.events] != list(range(seq + 1, seq + 1 + len(batch.events))):
             raise LeaseLost(f"session {session} has events that this process did not write")
         _update_session(db, n, batch.events)
-        db.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows.event_rows(n, batch.events))
+        keyed = [(n << rows.SEQ_BITS | number, *rest) for number, *rest in written]
+        db.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", keyed)
     for blob in batch.blobs:
         _keep(db, n, blob)
     for row in batch.begin:
