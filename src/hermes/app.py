@@ -48,7 +48,6 @@ log = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 PRUNE_EVERY = 86_400.0
-NAMES_TOLD = 30
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -245,7 +244,6 @@ class App:
             shell="bash",
             date=_date(self.settings.file.timezone),
             git_branch=rules.git_branch(cwd),
-            names=rules.names_in(cwd, NAMES_TOLD) if profile == "small" else (),
         )
         soul = self.settings.home / "SOUL.md"
         return prompt.sections(

@@ -28,7 +28,7 @@ CONTEXT_CAP = 20_000
 
 
 class Where(Struct, frozen=True):
-    """Where a session runs, as the model is told; `names` are files of the folder, for a model that hardly looks itself."""
+    """Where a session runs, as the model is told."""
 
     cwd: str
     system: str
@@ -36,7 +36,6 @@ class Where(Struct, frozen=True):
     date: str
     git_branch: str = ""
     surface: str = "terminal"
-    names: tuple[str, ...] = ()
 
 
 class Section(Struct, frozen=True):
@@ -49,8 +48,7 @@ def sections(
 ) -> tuple[Section, ...]:
     """The parts of the system text in their order; `rules` is the project's context file: its name and its text."""
     if small:
-        here = f"Folder: {where.cwd}. Date: {where.date}.\nFiles in the folder: {', '.join(where.names) or 'none'}."
-        return (Section("identity", SMALL), Section("environment", here))
+        return (Section("identity", SMALL), Section("environment", f"Folder: {where.cwd}. Date: {where.date}."))
     git = f"\n- git branch: {where.git_branch}" if where.git_branch else ""
     name, text = rules
     parts = (

@@ -33,13 +33,6 @@ def git_branch(cwd: Path) -> str:
     return ""
 
 
-def names_in(folder: Path, most: int) -> tuple[str, ...]:
-    """The first names in a folder that are not hidden; folders end in a slash."""
-    found = sorted(entry.name + "/" * entry.is_dir() for entry in folder.iterdir() if not entry.name.startswith("."))
-    more = (f"and {len(found) - most} more",) if len(found) > most else ()
-    return (*found[:most], *more)
-
-
 def _up_to_git_root(cwd: Path) -> list[Path]:
     folders = [cwd, *cwd.parents]
     for count, folder in enumerate(folders, 1):
