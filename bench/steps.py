@@ -1,7 +1,8 @@
 """What one tool step costs in Hermes' own process, against the same requests with two commits each.
 
 A step is the difference between a turn with fifty tool calls and a turn with none, divided by fifty; the CPU is that
-of the process itself (RUSAGE_SELF, read inside it as it ends), so what a command costs that a tool starts is left out.
+of the process itself (RUSAGE_SELF, read inside it as it ends), so what a command costs that a tool starts is left out;
+so is what the bare program, in the same run, pays for starting the same command from its own process.
 """
 
 from collections.abc import Iterator
@@ -37,19 +38,25 @@ def _measure(stage: Stage, count: int, tool: str, args: dict[str, str], *command
     folder = stage.fresh("steps")
     recorded = folder / "bodies.jsonl"
     recorded.write_bytes(b"\n".join(map(msgspec.json.encode, bodies)))
-    arguments = (f"{stage.base_url}/chat/completions", recorded, folder / "bare.db", *command)
+    arguments = (f"{stage.base_url}/chat/completions", recorded, folder / "bare.db")
 
     def step() -> tuple[float, float]:
         return _own_cpu(stage, turn), _own_cpu(stage, nothing)
 
-    ours, floor = stage.alternate(7, step, lambda: float(stage.program("bare_steps", *arguments).out))
-    value = (median(full for full, _ in ours) - median(empty for _, empty in ours)) / count
+    def bare() -> tuple[float, float]:
+        alone = float(stage.program("bare_steps", *arguments).out)
+        return alone, float(stage.program("bare_steps", *arguments, *command).out) - alone if command else 0.0
+
+    ours, floor = stage.alternate(7, step, bare)
+    starting = median(start for _, start in floor)
+    value = (median(full for full, _ in ours) - median(empty for _, empty in ours)) / count - starting
+    left_out = f"; {starting:.1f} ms for starting the process left out" if command else ""
     return Row(
         what=f"own CPU of one step of {tool}" + (f" ({' '.join(command[2:])})" if command else ""),
         value=value,
         unit="ms",
-        floor=median(floor),
-        beside=f"bare: same requests, 2 commits (Hermes: {commits:.1f})",
+        floor=median(alone for alone, _ in floor),
+        beside=f"bare: same requests, 2 commits (Hermes: {commits:.1f}){left_out}",
         bar=Limit(value=5),
         aim=Limit(value=3),
     )

@@ -43,11 +43,33 @@ class Agent(Struct, frozen=True):
     reasoning_effort: str = ""
 
 
+class SshSettings(Struct, frozen=True):
+    """The machine of the ssh terminal; what is empty is left to ~/.ssh/config."""
+
+    host: str = ""
+    user: str = ""
+    port: int = 0
+    key: str = ""
+
+
 class TerminalSettings(Struct, frozen=True):
+    """Where commands run. Memory is in megabytes; a place that nobody uses for `lifetime_seconds` may rest."""
+
     backend: str = "local"
     cwd: str = "."
     timeout: float = 180
     env_passthrough: tuple[str, ...] = ()
+    lifetime_seconds: float = 300
+    ssh: SshSettings = SshSettings()
+    image: str = "nikolaik/python-nodejs:python3.11-nodejs20"
+    container_cpu: float = 1
+    container_memory: int = 5120
+    container_persistent: bool = True
+    docker_mount_cwd: bool = False
+    docker_volumes: tuple[str, ...] = ()
+    docker_forward_env: tuple[str, ...] = ()
+    docker_extra_args: tuple[str, ...] = ()
+    docker_network: bool = True
 
 
 class Approvals(Struct, frozen=True):
@@ -79,6 +101,90 @@ class Local(Struct, frozen=True):
     threads: int = 0
 
 
+class ToolChoice(Struct, frozen=True):
+    """Which of a server's tools are used, by their own names or as globs; `include` wins. Those in `idempotent` may be run again."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    idempotent: tuple[str, ...] = ()
+    resources: bool = True
+    prompts: bool = True
+
+
+class Sampling(Struct, frozen=True):
+    """Whether and how a server may ask a model."""
+
+    enabled: bool = True
+    model: str = ""
+    max_tokens_cap: int = 4096
+    timeout: float = 30
+    max_rpm: int = 10
+    allowed_models: tuple[str, ...] = ()
+    max_tool_rounds: int = 5
+
+
+class Elicitation(Struct, frozen=True):
+    """Whether a server may ask the person, and how long it waits for them."""
+
+    enabled: bool = True
+    timeout: float = 300
+
+
+class OAuthSettings(Struct, frozen=True):
+    """Where a server's login differs from what it announces by itself."""
+
+    client_id: str = ""
+    client_secret: str = ""
+    scope: str = ""
+    redirect_host: str = "127.0.0.1"
+    redirect_port: int = 0
+    redirect_uri: str = ""
+    client_name: str = "Hermes"
+    timeout: float = 300
+
+
+class McpServer(Struct, frozen=True):
+    """One entry of mcp_servers: a command to start, or a URL; of both the URL is used."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    cwd: str = ""
+    url: str = ""
+    headers: dict[str, str] = {}
+    transport: Literal["", "stdio", "http", "sse"] = ""
+    enabled: bool = True
+    timeout: float = 120
+    connect_timeout: float = 60
+    tools: ToolChoice = ToolChoice()
+    sampling: Sampling = Sampling()
+    elicitation: Elicitation = Elicitation()
+    auth: Literal["", "oauth", "header"] = ""
+    oauth: OAuthSettings = OAuthSettings()
+    ssl_verify: bool | str = True
+    client_cert: str = ""
+    client_key: str = ""
+    approval: Literal["", "allow", "ask"] = ""
+    keepalive_interval: float = 180
+    idle_timeout_seconds: float = 0
+    max_lifetime_seconds: float = 0
+
+
+class Mcp(Struct, frozen=True):
+    auto_reload_on_config_change: bool = True
+
+
+class ToolSearch(Struct, frozen=True):
+    """When tools are left out of the prompt to be found by tool_search: above this share of the window, always, or never."""
+
+    enabled: Literal["auto", "on", "off"] = "auto"
+    threshold_pct: float = 10
+
+
+class ToolsSettings(Struct, frozen=True):
+    tool_search: ToolSearch = ToolSearch()
+
+
 class File(Struct, frozen=True):
     """config.yaml as Hermes reads it; keys that it does not know are left alone."""
 
@@ -96,6 +202,10 @@ class File(Struct, frozen=True):
     network: Network = Network()
     display: Display = Display()
     local: Local = Local()
+    mcp_servers: dict[str, McpServer] = {}
+    mcp_discovery_timeout: float = 1.5
+    mcp: Mcp = Mcp()
+    tools: ToolsSettings = ToolsSettings()
     timezone: str = ""
 
 

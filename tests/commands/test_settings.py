@@ -1,6 +1,6 @@
 """Commands about how a session works, each against a real session."""
 
-from hermes.app import LocalWorld
+from hermes.app.world import LocalWorld
 from hermes.protocol.events import Changed
 from hermes.protocol.ops import Configure
 from tests.commands.surface import person

@@ -2,7 +2,7 @@
 
 import os
 
-from hermes.app import LocalWorld
+from hermes.app.world import LocalWorld
 from hermes.protocol.events import TurnEnded
 from tests.services.model_server import ModelServer
 from tests.services.script import Call, Reply, call

@@ -1,19 +1,19 @@
 """What a session hands to its turn: everything the loop may use, and nothing else."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from msgspec import Struct
 
 from hermes.agent.budget import Meter
 from hermes.agent.history import History
+from hermes.agent.toolbox import Toolbox
 from hermes.protocol.actions import Action, Origin
 from hermes.protocol.events import Answered, Request
 from hermes.protocol.items import UserMessage
-from hermes.protocol.models import Model, ToolSpec
+from hermes.protocol.models import Model
 from hermes.protocol.store import JournalRow
 from hermes.protocol.terminals import Files, Terminal
-from hermes.protocol.tools import Tool
 
 Ask = Callable[[Request, float], Awaitable[Answered | None]]
 
@@ -81,10 +81,7 @@ class Desk(Protocol):
     def system(self) -> str: ...
 
     @property
-    def specs(self) -> tuple[ToolSpec, ...]: ...
-
-    @property
-    def tools(self) -> Mapping[str, Tool]: ...
+    def tools(self) -> Toolbox: ...
 
     def joined(self) -> list[UserMessage]:
         """Messages that a person sent to join the running turn, placed behind what is there."""

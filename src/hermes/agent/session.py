@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -19,6 +19,7 @@ from hermes.agent.inbox import Inbox
 from hermes.agent.questions import Questions
 from hermes.agent.recorder import Recorder
 from hermes.agent.recovery import interrupt, recover
+from hermes.agent.toolbox import Supply, Toolbox
 from hermes.agent.turn import turn
 from hermes.protocol.errors import LeaseLost, StoreError, UserError
 from hermes.protocol.events import (
@@ -36,7 +37,7 @@ from hermes.protocol.events import (
 )
 from hermes.protocol.ids import new_id, session_id
 from hermes.protocol.items import Text, UserMessage, text_of
-from hermes.protocol.models import Model, ToolSpec
+from hermes.protocol.models import Model
 from hermes.protocol.ops import (
     Answer,
     AnyOp,
@@ -61,7 +62,7 @@ TITLE_LENGTH = 60
 class Options(Struct, frozen=True, kw_only=True):
     """Everything a session uses. Nothing is global to the process.
 
-    `model_named` finds the model of a Configure, `toolset` its tools; `can_ask` is False where nobody
+    `model_named` finds the model of a Configure, `toolset` its tools; `supply` has tools that come and go; `can_ask` is False where nobody
     will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
     budget again that it was configured with.
     """
@@ -82,6 +83,7 @@ class Options(Struct, frozen=True, kw_only=True):
     above: Meter | None = None
     model_named: Callable[[str], Model] | None = None
     toolset: Callable[[tuple[str, ...]], tuple[Tool, ...]] | None = None
+    supply: Supply | None = None
     set_approvals: Callable[[str], None] | None = None
     blob: Callable[[bytes, str], Blob]
     now: Callable[[], float] = time.time
@@ -98,8 +100,7 @@ class Session:
         self.history = history
         self.model = options.model
         self.system = options.system
-        self.tools: Mapping[str, Tool] = {}
-        self.specs: tuple[ToolSpec, ...] = ()
+        self.tools = Toolbox(options.tools, options.supply)
         self.effort = options.effort
         self.budget = options.budget
         self.meter = Meter(self.budget, options.above)
@@ -115,7 +116,6 @@ class Session:
         self._posts: set[asyncio.Task[Receipt]] = set()
         self._closing: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
-        self._use_tools(options.tools)
 
     # Opening and closing
 
@@ -173,7 +173,7 @@ class Session:
         if options.restore:
             self.budget = history.budget or self.budget
             if history.tools and options.toolset:
-                self._use_tools(options.toolset(history.tools))
+                self.tools.use(options.toolset(history.tools))
         journal = await self._store.unfinished(self.id)
         for body in recover(history, journal):
             self._recorder.note(body)
@@ -182,7 +182,9 @@ class Session:
         for op in await self._store.pending(self.id):
             if isinstance(op, Interrupt | Answer | Close):  # meant for the owner that is gone
                 self._recorder.apply(op.id)
-        await self._keep_prefix()
+        await self._keep_system()
+        if self.tools.settled:
+            await self._keep_prefix("resumed")
         await self._recorder.commit()
 
     async def close(self, reason: str = "") -> None:
@@ -332,7 +334,7 @@ class Session:
             except UserError as error:
                 return await self._note(Notice(f"{error} ({error.hint})", level="error", code="config"), op)
         if op.tools is not None and self.options.toolset is not None:
-            self._use_tools(self.options.toolset(op.tools))
+            self.tools.use(self.options.toolset(op.tools))
         if op.cwd is not None:
             await self.world.move(op.cwd)
         if op.approvals is not None and self.options.set_approvals is not None:
@@ -369,6 +371,7 @@ class Session:
             self._recorder.note(ItemDone(self._message(op, op.origin)))
             if self.history.turn == 1 and not self.history.title:
                 self._recorder.note(Changed("title", title=title_of(text_of(op.parts))))
+            await self._renew_tools()
             async with asyncio.timeout(self.budget.seconds), aclosing(turn(self)) as bodies:
                 async for body in bodies:
                     self._recorder.note(body)
@@ -379,6 +382,13 @@ class Session:
             ended = ending(error, self.budget)
         finally:
             await self._end_turn(ended)
+
+    async def _renew_tools(self) -> None:
+        """A turn's boundary is where tools that came, went or changed reach the prefix: one announced break for all."""
+        first = not self.tools.settled
+        await self.tools.settle()
+        if self.tools.renew() or first:
+            await self._keep_prefix("tools")
 
     async def _end_turn(self, ended: TurnEnded) -> None:
         for item in tuple(self.history.open.values()):
@@ -414,23 +424,21 @@ class Session:
         self._recorder.note(body, applied=(op.id,) if op else ())
         await self._recorder.commit()
 
-    def _use_tools(self, tools: tuple[Tool, ...]) -> None:
-        self.tools = {tool.spec.name: tool for tool in tools}
-        self.specs = tuple(tool.spec for tool in tools)
-
     def _prefix(self) -> tuple[Prefix, tuple[Blob, ...]]:
         """System text and tools as they are sent, by hash."""
         system = self.options.blob(self.system.encode(), "text/plain")
-        tools = self.options.blob(msgspec.json.encode(self.specs), "application/json")
+        tools = self.options.blob(msgspec.json.encode(self.tools.specs), "application/json")
         return Prefix(system.hash, tools.hash), (system, tools)
 
-    async def _keep_prefix(self, why: str = "resumed") -> None:
-        """Go on with the stored system text, byte for byte; announce the break if the tools are others now."""
-        stored = self.history.prefix
-        if stored is not None and why == "resumed":
+    async def _keep_system(self) -> None:
+        """Go on with the stored system text, byte for byte."""
+        if stored := self.history.prefix:
             self.system = (await self._store.get(stored.system, self.id)).decode()
+
+    async def _keep_prefix(self, why: str) -> None:
+        """Announce a break if what is sent is not what is stored."""
         prefix, blobs = self._prefix()
-        if prefix != stored or why == "model":
+        if prefix != self.history.prefix or why == "model":
             self._recorder.note(Changed("prefix", why=why, prefix=prefix), blobs=blobs)
 
     async def _beat(self) -> None:

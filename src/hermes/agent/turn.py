@@ -61,7 +61,7 @@ async def ask(desk: Desk, model: Model, response: Response) -> AsyncGenerator[Bo
     allowed = desk.meter.before_call(expected_tokens(desk))
     request = ModelRequest(
         system=desk.system,
-        tools=desk.specs,
+        tools=desk.tools.specs,
         items=desk.history.view(),
         max_output=allowed,
         effort=desk.effort,
@@ -84,5 +84,5 @@ def expected_tokens(desk: Desk) -> int:
     """About how many tokens the next request will have; a provider's report of the last one counts the prefix already."""
     prefix = 0
     if not desk.history.context_used:
-        prefix = len(desk.system) + sum(len(spec.description) + len(bytes(spec.schema)) for spec in desk.specs)
+        prefix = len(desk.system) + sum(len(spec.description) + len(bytes(spec.schema)) for spec in desk.tools.specs)
     return desk.history.context_estimate() + prefix // BYTES_PER_TOKEN

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes.app import LocalWorld
+from hermes.app.world import LocalWorld
 from hermes.commands.conversation import must_be_idle, number
 from hermes.commands.registry import TERMINAL, Command, Context, Outcome
 from hermes.commands.transcript import as_markdown, fenced, turns_of

@@ -1,6 +1,6 @@
 """Commands about how a session works: its model, its tools, its questions, the settings behind them."""
 
-from hermes.app import LocalWorld
+from hermes.app.world import LocalWorld
 from hermes.commands.registry import TERMINAL, Command, Context, Outcome
 from hermes.protocol.errors import UserError
 from hermes.protocol.ops import Configure
@@ -33,7 +33,7 @@ async def yolo(ctx: Context, argument: str) -> Outcome:
 
 async def tools(ctx: Context, argument: str) -> Outcome:
     groups: dict[str, list[Tool]] = {}
-    for tool in ctx.session.tools.values():
+    for tool in ctx.session.tools.told:
         groups.setdefault(tool.toolset or "other", []).append(tool)
     lines: list[str] = []
     for group, members in groups.items():

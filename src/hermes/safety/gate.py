@@ -23,6 +23,7 @@ from hermes.protocol.actions import (
 )
 from hermes.safety import hard
 from hermes.safety.commands import Script, Simple, read
+from hermes.safety.contracts import Contracts
 from hermes.safety.forbidden import forbidden
 from hermes.safety.grants import Grant, covers, grant_of
 from hermes.safety.harmless import Granted, Look
@@ -47,7 +48,8 @@ class Policy(Struct, frozen=True, kw_only=True):
 class Gate:
     """Judges effects by a policy, which may be replaced at any time, and remembers what a person allowed.
 
-    `always` keeps a grant for good; `not_undoable` says why a change to a path could not be rolled back, or nothing.
+    `always` keeps a grant for good; `not_undoable` says why a change to a path could not be rolled back, or nothing;
+    `contracts` knows what the tools of MCP servers said of themselves before.
     """
 
     def __init__(
@@ -56,10 +58,12 @@ class Gate:
         *,
         always: Callable[[Grant], None],
         not_undoable: Callable[[str], str] = lambda path: "",
+        contracts: Contracts | None = None,
     ) -> None:
         self.policy = policy
         self._always = always
         self._not_undoable = not_undoable
+        self._contracts = contracts
         self._grants: set[tuple[str, str, Grant]] = set()
         self._allowed: set[tuple[str, Action]] = set()
 
@@ -86,12 +90,16 @@ class Gate:
                 return ("once", "deny")
             case RunCommand() if self._new_grants(action, origin):
                 return ("once", "session", "always", "deny")
+            case CallServer() if self._is_changed(action):
+                return ("once", "always", "deny")
             case _:
                 return ("once", "session", "deny")
 
     def remember(self, action: Action, origin: Origin, choice: str) -> None:
         if choice not in ("session", "always") or choice not in self.choices(action, origin):
             return
+        if isinstance(action, CallServer) and self._contracts is not None and choice == "always":
+            return self._contracts.approve(action.server, action.tool, action.contract)
         grants = self._new_grants(action, origin) if isinstance(action, RunCommand) else ()
         if choice == "always":
             self.policy = msgspec.structs.replace(self.policy, allow=(*self.policy.allow, *grants))
@@ -202,12 +210,19 @@ class Gate:
         match self.policy.servers.get(action.server):
             case "allow":
                 return Verdict(ALLOW, "server-allowed")
+            case _ if self._is_changed(action):
+                return Verdict(ASK, "server-changed", f"{called} describes itself otherwise than when it was first used")
             case "ask":
                 return Verdict(ASK, "server-asks", f"the settings say to ask before {called}")
             case None if action.read_only:
                 return Verdict(ALLOW, "server-reads")
             case None:
                 return _unless_untrusted(origin, "server-sends", called, but=(action.server, f"mcp:{action.server}"))
+
+    def _is_changed(self, action: CallServer) -> bool:
+        if self._contracts is None or not action.contract:
+            return False
+        return self._contracts.is_changed(action.server, action.tool, action.contract)
 
 
 def _unless_untrusted(origin: Origin, rule: str, what: str, but: tuple[str, ...] = ()) -> Verdict:

@@ -2,9 +2,8 @@
 
 import logging
 import os
-import shlex
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
@@ -16,38 +15,33 @@ from msgspec import Struct
 import hermes
 from hermes import config
 from hermes.agent import prompt, rules
-from hermes.agent.desk import Equipment, Scope
 from hermes.agent.session import Options, Session
+from hermes.app.world import LocalWorld, Teller
 from hermes.config import ModelSettings, Settings
 from hermes.models.authfile import AuthFile
 from hermes.models.catalog import Catalog
 from hermes.models.choose import Choice, Chooser
 from hermes.models.pool import Pool
 from hermes.models.roster import Roster
-from hermes.protocol.errors import HermesError, UserError
+from hermes.protocol.errors import UserError
 from hermes.protocol.ids import session_id
 from hermes.protocol.models import Model
 from hermes.protocol.ops import Budget
 from hermes.protocol.store import SessionRow
-from hermes.protocol.terminals import Files, Terminal
 from hermes.protocol.tools import Tool
 from hermes.safety.environment import scrubbed
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.gated import GatedFiles, GatedTerminal
 from hermes.safety.grants import Grant, from_text, to_text
-from hermes.safety.permit import Permit
 from hermes.safety.places import Places
 from hermes.store.owner import this_process
 from hermes.store.sqlite import SqliteStore, make_blob
 
 if TYPE_CHECKING:
     from hermes.models.local import Local
-    from hermes.safety.checkpoints import Checkpoints
 
 log = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-PRUNE_EVERY = 86_400.0
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -262,7 +256,7 @@ class App:
             hint = "go to another one, or hermes config set terminal.cwd FOLDER"
             raise UserError(f"the working folder {path} is not there", hint) from None
 
-    def _world(self, session: str, cwd: str, wish: Wish) -> "LocalWorld":
+    def _world(self, session: str, cwd: str, wish: Wish) -> LocalWorld:
         from hermes.safety.checkpoints import Checkpoints, Limits
         from hermes.terminals.backends.local import LocalTerminal
         from hermes.terminals.files import LocalFiles
@@ -330,93 +324,6 @@ class App:
             await end(info)
             await self.store.save(session, msgspec.structs.replace(info, state="killed"))
         await end_all_of(session)
-
-
-class LocalWorld:
-    """This machine as a session's tools reach it: one terminal, its files, and the gate before both."""
-
-    def __init__(
-        self,
-        workspace: str,
-        terminal: Terminal,
-        files: Files,
-        gate: Gate,
-        checkpoints: "Checkpoints | None",
-        teller: "Teller",
-        *,
-        patience: float,
-        recover: Callable[[], Coroutine[None, None, None]],
-    ) -> None:
-        self.workspace = workspace
-        self.terminal = terminal
-        self.checkpoints = checkpoints
-        self.gate = gate
-        self._recover = recover
-        self._teller = teller
-        self._files = files
-        self._patience = patience
-        self._typed: dict[str, bytes] = {}
-
-    @property
-    def cwd(self) -> str:
-        return self.terminal.cwd
-
-    def equip(self, scope: Scope) -> Equipment:
-        self._teller.tell = scope.tell
-        permit = Permit(self.gate, lambda: scope.origin, scope.ask, timeout=self._patience)
-        places = self.gate.policy.places
-        before = self._before_change(scope)
-        return Equipment(
-            files=GatedFiles(self._files, permit, before, places),
-            terminal=GatedTerminal(self.terminal, permit, before, places.user_home, self._typed),
-            permit=permit,
-        )
-
-    def _before_change(self, scope: Scope) -> Callable[[Sequence[str]], Awaitable[None]]:
-        turn = f"{scope.origin.session}:{scope.origin.turn}"
-
-        async def before(paths: Sequence[str]) -> None:
-            if self.checkpoints is not None:
-                await self.checkpoints.before_changes(paths, self.workspace, turn)
-
-        return before
-
-    def set_approvals(self, mode: str) -> None:
-        if mode in ("manual", "smart", "off"):
-            self.gate.policy = msgspec.structs.replace(self.gate.policy, mode=mode, yolo=False)
-
-    async def move(self, folder: str) -> None:
-        if not os.path.isdir(folder):
-            raise UserError(f"the folder {folder} is not there", "name one that is")
-        self.workspace = os.path.realpath(folder)
-        await self.terminal.run(f"cd -- {shlex.quote(self.workspace)}", timeout=10)
-
-    async def recover(self) -> None:
-        await self._recover()
-
-    async def stop_background(self) -> int:
-        running = [one for one in self.terminal.processes if one.info.state == "running"]
-        for one in running:
-            await one.kill()
-        return len(running)
-
-    async def close(self) -> None:
-        await self.terminal.close()
-        if self.checkpoints is not None:
-            try:
-                await self.checkpoints.prune(every=PRUNE_EVERY)
-            except (HermesError, OSError) as error:
-                log.warning("old checkpoints stay for now: %s", error)
-
-
-class Teller:
-    """Passes a line for the person on to whichever tool call is at work."""
-
-    def __init__(self) -> None:
-        self.tell: Callable[[str], None] = lambda text: None
-
-    def __call__(self, text: str) -> None:
-        self.tell(text)
 
 
 def _date(zone: str) -> str:
