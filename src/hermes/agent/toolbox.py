@@ -42,9 +42,10 @@ class Toolbox:
     def renew(self) -> bool:
         """Tell the model of what the supply offers by now; False if it is what it was told before."""
         before = self.specs
-        offered = self._supply.offered() if self._supply else ()
         # Our own first, and on a collision: what comes and goes changes only the end of the prefix.
-        self._told = self._own | {tool.spec.name: tool for tool in offered if tool.spec.name not in self._own}
+        self._told = dict(self._own)
+        for tool in self._supply.offered() if self._supply else ():
+            self._told.setdefault(tool.spec.name, tool)
         self.specs = tuple(tool.spec for tool in self._told.values())
         return self.specs != before
 

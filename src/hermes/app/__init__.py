@@ -3,11 +3,11 @@
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +17,7 @@ from hermes import config
 from hermes.agent import prompt, rules
 from hermes.agent.session import Options, Session
 from hermes.app.world import LocalWorld, Teller
-from hermes.config import ModelSettings, Settings
+from hermes.config import McpServer, ModelSettings, Settings
 from hermes.models.authfile import AuthFile
 from hermes.models.catalog import Catalog
 from hermes.models.choose import Choice, Chooser
@@ -29,6 +29,7 @@ from hermes.protocol.models import Model
 from hermes.protocol.ops import Budget
 from hermes.protocol.store import SessionRow
 from hermes.protocol.tools import Tool
+from hermes.safety.contracts import Contracts
 from hermes.safety.environment import scrubbed
 from hermes.safety.gate import Gate, Policy
 from hermes.safety.grants import Grant, from_text, to_text
@@ -37,10 +38,17 @@ from hermes.store.owner import this_process
 from hermes.store.sqlite import SqliteStore, make_blob
 
 if TYPE_CHECKING:
+    from hermes.app.connections import Connections
+    from hermes.app.supply import ServerSupply
+    from hermes.mcp.contract import Sample
     from hermes.models.local import Local
+    from hermes.safety.redact import Redactor
 
 log = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
+PROMPT_ROOM = 3_000
+"""Tokens of the prompt that the tools of MCP servers may take up, however large the model's window is."""
+ONE_SHOT_PATIENCE = 4.0
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
@@ -72,6 +80,9 @@ class App:
         self._progress = progress
         self._stack = AsyncExitStack()
         self._local: dict[str, Local] = {}
+        self._servers = dict(settings.file.mcp_servers)
+        self._approvals: dict[str, Literal["allow", "ask"]] = {}
+        self._take_servers(settings.file.mcp_servers)
 
     async def __aenter__(self) -> "App":
         return self
@@ -130,6 +141,30 @@ class App:
             ca_file=environ.get("SSL_CERT_FILE", ""),
         )
 
+    @cached_property
+    def redactor(self) -> "Redactor":
+        """Masks what must not be shown: keys in the settings and whatever looks like one."""
+        from hermes.safety.redact import Redactor
+
+        environ = self.settings.environ
+        return Redactor(value for name, value in environ.items() if config.SECRET_NAME.match(name))
+
+    @cached_property
+    def connections(self) -> "Connections":
+        """The MCP servers; from the first use on they connect in the background."""
+        from hermes.app.connections import Connections
+
+        connections = Connections(self.settings, lambda text: self.redactor.mask(text), self._take_servers)
+        connections.start()
+        self._stack.push_async_callback(connections.close)
+        return connections
+
+    def _take_servers(self, servers: Mapping[str, McpServer]) -> None:
+        """Know the MCP servers of the settings, also when they change while sessions are open."""
+        self._servers = dict(servers)
+        self._approvals.clear()
+        self._approvals.update({name: server.approval for name, server in servers.items() if server.approval})
+
     # Models
 
     def choice(self, wish: Wish) -> Choice:
@@ -182,6 +217,7 @@ class App:
         cwd = self._folder(wish)
         name = row.id if row else session_id(time.time())
         world = self._world(name, cwd, wish)
+        supply = self._supply(wish, model, lambda: (world.workspace,))
         budget = Budget(
             steps=wish.steps or file.agent.max_turns,
             tokens=file.agent.max_tokens_per_turn,
@@ -203,6 +239,7 @@ class App:
             effort=file.agent.reasoning_effort,
             model_named=lambda text: self.model(self.chooser.resolve(text, current=choice)),
             toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
+            supply=supply,
             set_approvals=world.set_approvals,
             blob=make_blob,
         )
@@ -227,7 +264,42 @@ class App:
         from hermes.tools.toolsets import make_tools
 
         file = self.settings.file
-        return make_tools(wish.toolsets or (("small",) if profile == "small" else file.toolsets), file)
+        chosen = wish.toolsets or (("small",) if profile == "small" else file.toolsets)
+        return make_tools([name for name in chosen if not self._server_of(name)], file)
+
+    def _server_of(self, toolset: str) -> str:
+        """The MCP server that a toolset names, as mcp-<server> or by its own name; "" if it is another toolset."""
+        from hermes.tools.toolsets import TOOLSETS
+
+        name = toolset.removeprefix("mcp-")
+        return name if name in self._servers and toolset not in TOOLSETS else ""
+
+    def _supply(self, wish: Wish, model: Model, roots: Callable[[], tuple[str, ...]]) -> "ServerSupply | None":
+        """The tools of MCP servers; None where there are none and none can come."""
+        file = self.settings.file
+        toolsets = wish.toolsets or file.toolsets
+        named = {server for toolset in toolsets if (server := self._server_of(toolset))}
+        everyone = any(toolset in ("all", "*") or toolset.startswith("hermes-") for toolset in toolsets)
+        if not named and (not everyone or model.profile == "small" or not (self._servers or wish.can_ask)):
+            return None
+        from hermes.app.supply import ServerSupply
+
+        search = file.tools.tool_search
+        share = int(model.window * search.threshold_pct / 100)
+        return ServerSupply(
+            self.connections.servers,
+            chosen=lambda server: everyone or server in named,
+            room={"on": 0, "off": None, "auto": min(share, PROMPT_ROOM)}[search.enabled],
+            patience=file.mcp_discovery_timeout if wish.can_ask else max(ONE_SHOT_PATIENCE, file.mcp_discovery_timeout),
+            roots=roots,
+            sampler=lambda server, wanted: self._sample(model, wanted),
+        )
+
+    async def _sample(self, model: Model, wanted: "Sample") -> dict[str, Any]:
+        """A model's answer for an MCP server: of the model that its settings name, else of the session's own."""
+        from hermes.app.sampling import sample
+
+        return await sample(self.model(self.chooser.resolve(wanted.model)) if wanted.model else model, wanted)
 
     def sections(self, wish: Wish, profile: str) -> tuple[prompt.Section, ...]:
         """The parts of the system text that a session would have."""
@@ -289,6 +361,7 @@ class App:
             yolo=wish.yolo or settings.yolo,
             deny=file.approvals.deny,
             allow=tuple(from_text(entry) if isinstance(entry, str) else entry for entry in file.command_allowlist),
+            servers=self._approvals,
         )
         files = LocalFiles(lambda: terminal.cwd, env)
         return LocalWorld(
@@ -299,6 +372,7 @@ class App:
                 policy,
                 always=self._always,
                 not_undoable=checkpoints.not_undoable if checkpoints else lambda path: "",
+                contracts=Contracts(settings.home / "mcp-contracts.json"),
             ),
             checkpoints,
             teller,

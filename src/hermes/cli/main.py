@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("hermes.cli.replay", "show a stored session's events again"),
     "model": ("hermes.cli.model", "list providers and models, check one, switch"),
     "auth": ("hermes.cli.auth", "log in to a provider, keep several keys"),
+    "mcp": ("hermes.cli.mcp", "add, list, test, choose and log in to MCP servers"),
     "config": ("hermes.cli.config", "show, get, set, unset or edit settings"),
     "prompt-size": ("hermes.cli.prompt_size", "count what every request begins with"),
     "version": ("hermes.cli.version", "print the version"),

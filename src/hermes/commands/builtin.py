@@ -1,6 +1,6 @@
 """The commands that Hermes comes with, in the order in which they are listed and matched."""
 
-from hermes.commands import conversation, files, screen, sessions, settings
+from hermes.commands import conversation, files, mcp, screen, sessions, settings
 
 BUILTIN = (
     conversation.NEW,
@@ -24,5 +24,7 @@ BUILTIN = (
     files.SAVE,
     settings.TOOLS,
     settings.TOOLSETS,
+    mcp.MCP,
+    mcp.RELOAD,
     screen.QUIT,
 )

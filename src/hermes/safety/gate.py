@@ -211,7 +211,9 @@ class Gate:
             case "allow":
                 return Verdict(ALLOW, "server-allowed")
             case _ if self._is_changed(action):
-                return Verdict(ASK, "server-changed", f"{called} describes itself otherwise than when it was first used")
+                return Verdict(
+                    ASK, "server-changed", f"{called} describes itself otherwise than when it was first used"
+                )
             case "ask":
                 return Verdict(ASK, "server-asks", f"the settings say to ask before {called}")
             case None if action.read_only:

@@ -125,7 +125,7 @@ class Shelf:
         place.mkdir(mode=0o700, exist_ok=True)
         async with held(self.git.store / "lock", shared=True), held(place / "lock"):
             for leftover in place.glob("part.*"):
-                leftover.unlink()
+                leftover.unlink(missing_ok=True)
             yield
 
     # Taking
