@@ -63,7 +63,7 @@ class TerminalSettings(Struct, frozen=True):
     timeout: float = 180
     env_passthrough: tuple[str, ...] = ()
     lifetime_seconds: float = 300
-    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
+    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "off"
     sandbox_paths: tuple[str, ...] = ()
     network: Literal["on", "off"] = "on"
     ssh: SshSettings = SshSettings()
@@ -176,6 +176,10 @@ class McpServer(Struct, frozen=True):
     max_lifetime_seconds: float = 0
 
 
+class Security(Struct, frozen=True):
+    redact_secrets: bool = True
+
+
 class Mcp(Struct, frozen=True):
     auto_reload_on_config_change: bool = True
 
@@ -212,6 +216,7 @@ class File(Struct, frozen=True):
     mcp_discovery_timeout: float = 1.5
     mcp: Mcp = Mcp()
     tools: ToolsSettings = ToolsSettings()
+    security: Security = Security()
     timezone: str = ""
 
 

@@ -1,5 +1,6 @@
 """`hermes mcp`: servers in config.yaml, tried against real ones."""
 
+import asyncio
 import json
 import re
 import stat
@@ -16,7 +17,9 @@ from hermes.mcp.chaos.server import ChaosServer
 from hermes.mcp.oauth.tokens import Stored, TokenFile, Tokens
 from hermes.mcp.reconnects import FOLDER
 from hermes.protocol.errors import UserError
+from hermes.safety.contracts import Contracts
 from tests.cli.command import Hermes, Ran
+from tests.cli.terminal import terminal
 
 NOWHERE = "http://127.0.0.1:9/mcp"
 STDIO = ("--command", sys.executable, "--args", "-m", "hermes.mcp.chaos", "--stdio")
@@ -59,6 +62,19 @@ def test_a_server_that_cannot_be_reached_stays_and_is_said_not_to_work(hermes: H
     assert (ran.code, ran.out) == (1, "")
     assert re.fullmatch(r"hermes: far is added, but cannot be used yet: .+ \(hermes mcp test far\)\n", ran.err), ran.err
     assert servers(hermes) == {"far": McpServer(url=NOWHERE)}
+
+
+async def test_a_server_that_says_nothing_is_waited_for_with_a_word_and_stays_when_the_wait_is_stopped(
+    hermes: Hermes, tmp_path: Path
+) -> None:
+    brief = "import hermes.cli.mcp_edit as m, sys; m.QUIET = 0.1; from hermes.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    add = ("mcp", "add", "mute", "--command", "sh", "--args", "-c", "read line; read line")
+    async with terminal(("-c", brief, *add), hermes.environ, tmp_path) as screen:
+        await screen.until("waiting for mute, 60 s at most …")
+        screen.type("\x03")
+        await screen.until("hermes: mute is added, and was not tried to the end (hermes mcp remove mute)")
+        assert await screen.end() == 130
+    assert list(servers(hermes)) == ["mute"]
 
 
 def test_secrets_go_to_the_private_file_and_the_settings_refer_to_them(hermes: Hermes) -> None:
@@ -167,6 +183,11 @@ async def test_the_list_has_every_server_with_its_state(hermes: Hermes, chaos: C
     assert off == ["off", "stdio", "disabled", "0", "closed", "0", "", ""]
 
 
+async def test_the_list_counts_the_tools_that_are_used(hermes: Hermes, chaos: ChaosServer) -> None:
+    hermes.write_config(f"mcp_servers: {{good: {{url: {chaos.url}, tools: {{include: [echo]}}}}}}\n")
+    assert (await hermes.beside("mcp", "list")).out.split("\t")[3] == "1 of 12"
+
+
 async def test_the_list_as_json_has_the_same_and_more(hermes: Hermes, chaos: ChaosServer) -> None:
     hermes.write_config(f"mcp_servers: {{good: {{url: {chaos.url}}}}}\n")
     [good] = json.loads((await hermes.beside("mcp", "list", "--json")).out)
@@ -212,6 +233,27 @@ def test_a_test_fails_at_the_step_that_fails(hermes: Hermes) -> None:
     assert re.fullmatch(r"settings +stdio, no-such-program\nconnect +\d+ ms  .*no-such-program.*\n", ran.out), ran.out
 
 
+@pytest.mark.parametrize(
+    ("entry", "line"),
+    [
+        ("{command: no-such-program, url: 'http://127.0.0.1:9/mcp'}", "http, http://127.0.0.1:9/mcp, its command is not used"),
+        ("{command: no-such-program, enabled: false}", "stdio, no-such-program, disabled"),
+        ("{command: no-such-program, args: ['${WHAT}'], env: {A: '${env:WHAT}'}}", "stdio, no-such-program ${WHAT}, WHAT is not set"),
+        ("{command: no-such-program, args: ['--with', '${ODD_API_KEY}']}", "stdio, no-such-program --with ball…[masked]"),
+    ],
+)  # fmt: skip
+def test_a_test_tells_what_is_odd_about_the_settings_and_no_secret(hermes: Hermes, entry: str, line: str) -> None:
+    hermes.write_config(f"mcp_servers: {{odd: {entry}}}\n")
+    ran = hermes("mcp", "test", "odd", ODD_API_KEY="balloons-over-the-harbour")
+    assert re.fullmatch(r"settings +(.*)", ran.out.splitlines()[0])[1] == line  # pyright: ignore[reportOptionalSubscript]
+
+
+def test_a_server_without_command_and_url_is_said_to_have_neither(hermes: Hermes) -> None:
+    hermes.write_config("mcp_servers: {odd: {comand: cat}}\n")
+    hint = "hermes config set mcp_servers.odd.command PROGRAM"
+    assert hermes("mcp", "test", "odd") == Ran(2, "", f"hermes: odd has neither a command nor a URL ({hint})\n")
+
+
 def test_a_name_that_is_not_there_is_answered_with_those_that_are(hermes: Hermes) -> None:
     hermes.write_config("mcp_servers: {one: {command: x}, two: {command: y}}\n")
     for action in ("test", "remove", "configure", "login", "reconnect", "reauth"):
@@ -223,7 +265,7 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are(hermes: Hermes
 async def test_reconnect_leaves_a_mark_for_running_processes_and_tries_here(hermes: Hermes, chaos: ChaosServer) -> None:
     hermes.write_config(f"mcp_servers: {{good: {{url: {chaos.url}}}}}\n")
     ran = await hermes.beside("mcp", "reconnect", "good")
-    assert (ran.code, (hermes.home / FOLDER / "good").exists()) == (0, True)
+    assert (ran.code, (hermes.home / FOLDER / "server-good").exists()) == (0, True)
 
 
 def test_chaos_is_one_of_the_actions(hermes: Hermes) -> None:
@@ -247,6 +289,16 @@ def test_a_server_is_removed_with_its_login_and_its_own_secrets(hermes: Hermes) 
     assert tokens.reread() == Stored()
 
 
+def test_a_removed_server_leaves_no_approval_for_the_next_of_its_name(hermes: Hermes) -> None:
+    hermes.write_config("mcp_servers: {far: {command: x}, other: {command: x}}\n")
+    contracts = Contracts(hermes.home / "mcp-contracts.json")
+    contracts.approve("far", "tool", "old")
+    contracts.approve("other", "tool", "old")
+    hermes("mcp", "remove", "far")
+    again = Contracts(hermes.home / "mcp-contracts.json")
+    assert [again.is_changed(server, "tool", "new") for server in ("far", "other")] == [False, True]
+
+
 async def test_tools_are_chosen_from_a_list_by_their_numbers(hermes: Hermes, chaos: ChaosServer) -> None:
     hermes.write_config(f"mcp_servers:\n  good:\n    url: {chaos.url}  # keep\n    tools: {{exclude: [echo]}}\n")
     ran = await hermes.beside("mcp", "configure", "good", stdin="none\n1 3-4\n4\nx\n\n")
@@ -260,6 +312,16 @@ async def test_tools_are_chosen_from_a_list_by_their_numbers(hermes: Hermes, cha
     assert servers(hermes)["good"].tools == ToolChoice()
     await hermes.beside("mcp", "configure", "good", stdin="none\n\n")
     assert servers(hermes)["good"].tools == ToolChoice(exclude=("*",))
+
+
+async def test_the_list_comes_before_the_question_also_in_a_pipe(hermes: Hermes, chaos: ChaosServer) -> None:
+    hermes.write_config(f"mcp_servers: {{good: {{url: {chaos.url}}}}}\n")
+    command = [sys.executable, "-m", "hermes", "mcp", "configure", "good"]
+    process = await asyncio.create_subprocess_exec(
+        *command, env=hermes.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    said, _ = await process.communicate()
+    assert said.index(b"[x] link") < said.index(b"numbers to switch") < said.index(b"nothing was changed")
 
 
 async def test_leaving_the_choice_changes_nothing(hermes: Hermes, chaos: ChaosServer) -> None:

@@ -58,7 +58,7 @@ async def test_a_login_is_kept_and_running_processes_are_told(hermes: Hermes, gu
     assert ran == Ran(0, "Open URL\nlogged in to mine\n", "waiting for the browser to come back …\n")
     assert token_of(hermes, "mine")
     assert load(hermes.environ).file.mcp_servers["mine"].auth == "oauth"
-    assert (hermes.home / FOLDER / "mine").exists()
+    assert (hermes.home / FOLDER / "server-mine").exists()
 
 
 async def test_a_server_that_wants_a_login_is_said_to_when_it_is_added_or_tested(

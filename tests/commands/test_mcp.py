@@ -1,12 +1,17 @@
 """Commands about MCP servers, with a real session and real servers."""
 
+import asyncio
 from pathlib import Path
+
+import pytest
 
 from hermes.commands.builtin import BUILTIN
 from hermes.commands.mcp import HOW_TO_ADD, _line
 from hermes.commands.registry import Outcome, Registry
+from hermes.mcp.chaos.faults import Fault
 from hermes.mcp.chaos.server import ChaosServer
 from hermes.mcp.contract import Status
+from tests.agent.stage import ScriptedModel, answer
 from tests.commands.surface import Person, person
 
 NOWHERE = "http://127.0.0.1:9/mcp"
@@ -45,7 +50,48 @@ async def test_settings_that_cannot_be_read_change_nothing(tmp_path: Path) -> No
         await me.types("/reload-mcp now")
         rewrite(me, "one: {url: 5, timeout: soon}")
         assert "mcp_servers" in await me.reply("/reload-mcp now")
-        assert await me.reply("/mcp") == "- `one`: http, ready, 12 tools, found by tool_search"
+        assert await me.reply("/mcp") == "- `one`: http, ready, 12 tools"
+
+
+async def test_reload_revives_a_server_that_was_given_up(tmp_path: Path) -> None:
+    async with ChaosServer() as one, person(tmp_path) as me:
+        await one.arm(Fault(kind="status", method="initialize", status=500, times=3))
+        rewrite(me, f"one: {{url: {one.url}}}")
+        await me.types("/reload-mcp now")
+        server = me.app.connections.servers.get("one")
+        assert server is not None
+        async with asyncio.timeout(10):
+            while server.status().state != "parked":
+                await asyncio.sleep(0.01)
+        assert await me.reply("/reload-mcp now") == (
+            "The settings of MCP servers are as they were.\n- `one`: http, ready, 12 tools"
+        )
+
+
+async def test_a_reload_does_not_wait_for_ever_for_what_it_revives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hermes.commands.mcp.PATIENCE", 0.2)
+    async with ChaosServer() as one, person(tmp_path) as me:
+        await one.arm(Fault(kind="status", method="initialize", status=401))
+        rewrite(me, f"one: {{url: {one.url}}}")
+        assert ", needs_auth, 0 tools, " in await me.reply("/reload-mcp now")
+        await one.arm(Fault(kind="silent", method="initialize"))
+        assert ", connecting, 0 tools, " in await me.reply("/reload-mcp now")
+
+
+async def test_tools_that_the_model_is_not_told_of_are_said_to_be_found_by_search(tmp_path: Path) -> None:
+    async with ChaosServer() as one, person(tmp_path, ScriptedModel(answer("hi"))) as me:
+        choice = "tools: {include: [echo]}"
+        rewrite(me, f"one: {{url: {one.url}, {choice}}}")
+        await me.types("/reload-mcp now")
+        assert await me.reply("/mcp") == "- `one`: http, ready, 1 of 12 tools"
+        await me.stage.say("hello")
+        assert await me.reply("/mcp") == "- `one`: http, ready, 1 of 12 tools"
+        rewrite(me, f"one: {{url: {one.url}}}, two: {{url: {one.url}, {choice}}}")
+        await me.types("/reload-mcp now")
+        two = (await me.reply("/mcp")).splitlines()[1]
+        assert two == "- `two`: http, ready, 1 of 12 tools, found by tool_search"
 
 
 def test_reload_asks_first_because_the_prompts_cache_is_lost() -> None:
@@ -56,7 +102,7 @@ def test_reload_asks_first_because_the_prompts_cache_is_lost() -> None:
 
 def test_what_is_unusual_about_a_server_is_in_its_line() -> None:
     usual = Status(name="git", transport="stdio", state="ready", breaker="closed", tools=1)
-    assert _line(usual, True) == "- `git`: stdio, ready, 1 tool"
+    assert _line(usual, 1, True) == "- `git`: stdio, ready, 1 tool"
     odd = Status(
         name="far",
         transport="http",
@@ -68,6 +114,6 @@ def test_what_is_unusual_about_a_server_is_in_its_line() -> None:
         latency=0.0123,
         last_error="no route\nto host",
     )
-    assert _line(odd, True) == (
+    assert _line(odd, 0, True) == (
         "- `far`: http, backoff, 0 tools, breaker open for 42 s, connected anew 2 times, 12 ms, last error: no route to host"
     )

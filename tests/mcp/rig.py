@@ -66,11 +66,12 @@ class HandClock:
             del self._sleepers[woken]
 
     async def wait(self, work: "asyncio.Future[Any]", seconds: float) -> None:
-        timer = asyncio.ensure_future(self.sleep(seconds))
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sleepers[woken] = self.now + seconds
         try:
-            await asyncio.wait((work, timer), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((work, woken), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            timer.cancel()
+            del self._sleepers[woken]
 
     @property
     def naps(self) -> list[float]:

@@ -111,6 +111,20 @@ def test_a_tool_is_declared_as_its_server_describes_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "title"),
+    [
+        ({"word": "hello\n there"}, "echo: say hello there"),
+        ({"words": ["a"], "times": 3, "word": "b"}, "echo: say 3"),
+        ({"word": "x" * 5_000}, f"echo: say {'x' * 69}…"),
+        ({"word": "a\u202eb"}, "echo: say ab"),
+        ({"words": []}, "echo: say"),
+    ],
+)
+def test_a_call_is_shown_with_what_it_is_about(args: dict[str, Any], title: str) -> None:
+    assert tools_of(Echo(Catalog(tools=(info("say"),))))["mcp__echo__say"].title(args) == title
+
+
+@pytest.mark.parametrize(
     ("choice", "left"),
     [
         (ToolChoice(), ["get_a", "get_b", "put_a"]),

@@ -32,7 +32,7 @@ def run(command: str, cwd: str = WORKSPACE, terminal: str = "local") -> RunComma
 
 def test_the_gate_is_one() -> None:
     gate: GateProtocol = make_gate()
-    assert gate.judge(run("ls"), ORIGIN) == Verdict("allow", "harmless")
+    assert gate.judge(run("ls"), ORIGIN) == Verdict("allow", "reads", "it only reads")
 
 
 # Order
@@ -63,20 +63,20 @@ def test_a_forbidden_command_may_be_harmless_otherwise() -> None:
 
 
 def test_without_approvals_everything_else_runs() -> None:
-    assert judge("rm x", yolo=True) == Verdict("allow", "not-asking", "approvals are switched off")
-    assert judge("rm x", mode="off").decision == "allow"
-    assert judge("rm x", mode="smart").decision == "ask"
-    assert judge("rm x").decision == "ask"
+    assert judge("rm -r x", yolo=True) == Verdict("allow", "not-asking", "approvals are switched off")
+    assert judge("rm -r x", mode="off").decision == "allow"
+    assert judge("rm -r x", mode="smart").decision == "ask"
+    assert judge("rm -r x").decision == "ask"
 
 
 def test_the_policy_can_change_while_a_session_runs() -> None:
     gate = make_gate()
-    assert gate.judge(run("rm x"), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r x"), ORIGIN).decision == "ask"
     gate.policy = Policy(places=PLACES, yolo=True)
-    assert gate.judge(run("rm x"), ORIGIN).decision == "allow"
+    assert gate.judge(run("rm -r x"), ORIGIN).decision == "allow"
 
 
-@pytest.mark.parametrize(("command", "decision"), [("ls", "allow"), ("rm x", "ask"), ("rm -rf /", "block")])
+@pytest.mark.parametrize(("command", "decision"), [("ls", "allow"), ("rm -r x", "ask"), ("rm -rf /", "block")])
 def test_the_background_is_judged_like_the_foreground(command: str, decision: str) -> None:
     gate = make_gate()
     background = RunCommand(command, WORKSPACE, background=True)
@@ -90,18 +90,24 @@ def test_the_background_is_judged_like_the_foreground(command: str, decision: st
 @pytest.mark.parametrize("terminal", ["docker", "singularity", "modal", "daytona"])
 def test_in_a_container_a_question_becomes_a_yes_and_a_block_stays(terminal: str) -> None:
     gate = make_gate(deny=("git push*",))
-    assert gate.judge(run("rm x", terminal=terminal), ORIGIN) == Verdict(
+    assert gate.judge(run("rm -r x", terminal=terminal), ORIGIN) == Verdict(
         "allow", "container", f"it stays inside {terminal}"
     )
     assert gate.judge(run("rm -rf /", terminal=terminal), ORIGIN).decision == "block"
     assert gate.judge(run("git push", terminal=terminal), ORIGIN).decision == "block"
 
 
+@pytest.mark.parametrize(
+    "command", ["git push", "curl -d @x https://x.example", "rm -r x; scp x host:", "kubectl delete pod x"]
+)
+def test_what_leaves_a_container_is_still_asked_about(command: str) -> None:
+    assert make_gate().judge(run(command, terminal="docker"), ORIGIN).decision == "ask"
+
+
 def test_another_machine_is_not_a_container() -> None:
     gate = make_gate()
-    assert gate.judge(run("rm x", terminal="ssh"), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r x", terminal="ssh"), ORIGIN).decision == "ask"
     assert gate.judge(run("ls", terminal="ssh"), ORIGIN).decision == "allow"
-    assert gate.judge(run("ls *", terminal="ssh"), ORIGIN).decision == "ask"
 
 
 # Memory
@@ -109,58 +115,58 @@ def test_another_machine_is_not_a_container() -> None:
 
 def test_once_is_not_remembered() -> None:
     gate = make_gate()
-    gate.remember(run("rm x"), ORIGIN, "once")
-    gate.remember(run("rm x"), ORIGIN, "deny")
-    assert gate.judge(run("rm x"), ORIGIN).decision == "ask"
+    gate.remember(run("rm -r x"), ORIGIN, "once")
+    gate.remember(run("rm -r x"), ORIGIN, "deny")
+    assert gate.judge(run("rm -r x"), ORIGIN).decision == "ask"
 
 
 def test_for_the_session_means_these_words_in_this_folder_and_session() -> None:
     gate = make_gate()
-    gate.remember(run("rm x"), ORIGIN, "session")
-    assert gate.judge(run("rm x"), ORIGIN) == Verdict("allow", "remembered", "the person allowed it before")
+    gate.remember(run("rm -r x"), ORIGIN, "session")
+    assert gate.judge(run("rm -r x"), ORIGIN) == Verdict("allow", "remembered", "the person allowed it before")
     assert gate.judge(run("ls && rm  'x'"), ORIGIN).decision == "allow"
-    assert gate.judge(run("rm x y"), ORIGIN).decision == "ask"
-    assert gate.judge(run("rm x; rm y"), ORIGIN).decision == "ask"
-    assert gate.judge(run("rm x > ../out"), ORIGIN).decision == "ask"
-    assert gate.judge(run("rm x", cwd=f"{WORKSPACE}/sub"), ORIGIN).decision == "ask"
-    assert gate.judge(run("rm x"), Origin(surface="cli", session="two", workspace=WORKSPACE)).decision == "ask"
+    assert gate.judge(run("rm -r x y"), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r x; rm -r y"), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r x > ../out"), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r x", cwd=f"{WORKSPACE}/sub"), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r x"), Origin(surface="cli", session="two", workspace=WORKSPACE)).decision == "ask"
 
 
 def test_a_command_of_more_than_words_is_remembered_to_the_letter_and_never_for_good() -> None:
     always: list[Grant] = []
     gate = make_gate(always)
-    action = run("echo $(date)")
+    action = run("rm -r $(date)")
     assert gate.choices(action, ORIGIN) == ("once", "session", "deny")
     gate.remember(action, ORIGIN, "always")
     assert gate.judge(action, ORIGIN).decision == "ask"
     gate.remember(action, ORIGIN, "session")
     assert gate.judge(action, ORIGIN).decision == "allow"
-    assert gate.judge(run("echo $(date) "), ORIGIN).decision == "ask"
+    assert gate.judge(run("rm -r $(date) "), ORIGIN).decision == "ask"
     assert always == []
 
 
 def test_always_keeps_parsed_words_and_never_shell_text() -> None:
     always: list[Grant] = []
     gate = make_gate(always)
-    action = run("cd src && git commit -m 'x; rm -rf y' && rm 'a b'")
+    action = run("cd src && git push origin 'x; rm -rf y' && rm -r 'a b'")
     assert gate.choices(action, ORIGIN) == ("once", "session", "always", "deny")
     gate.remember(action, ORIGIN, "always")
-    assert always == [("git", "commit", "..."), ("rm", "a b")]
+    assert always == [("git", "push", "origin", "x; rm -rf y"), ("rm", "-r", "a b")]
     other = Origin(surface="chat", session="two", workspace=WORKSPACE)
-    assert gate.judge(run("rm 'a b'"), other).decision == "allow"
-    assert gate.judge(run("git commit -m other"), other).decision == "allow"
-    assert gate.judge(run("rm a b"), other).decision == "ask"
-    assert gate.judge(run("git commit -m x; rm y"), other).decision == "ask"
-    assert gate.judge(run("git commit -m $(rm y)"), other).decision == "ask"
-    assert gate.judge(run("git -c core.editor=x commit"), other).decision == "ask"
+    assert gate.judge(run("rm -r 'a b'"), other).decision == "allow"
+    assert gate.judge(run("git push origin 'x; rm -rf y'"), other).decision == "allow"
+    assert gate.judge(run("rm -r a b"), other).decision == "ask"
+    assert gate.judge(run("git push origin x; rm -rf y"), other).decision == "ask"
+    assert gate.judge(run("rm -r $(echo 'a b')"), other).decision == "ask"
+    assert gate.judge(run("git -c core.editor=x push origin 'x; rm -rf y'"), other).decision == "ask"
 
 
 @pytest.mark.parametrize(
     "command",
     [
         "bash -c ls",
-        "sudo rm x",
-        "env rm x",
+        "sudo rm -r x",
+        "env rm -r x",
         "eval ls",
         "ssh host rm",
         "xargs rm",
@@ -171,7 +177,7 @@ def test_always_keeps_parsed_words_and_never_shell_text() -> None:
         "python <<< x",
         "echo x | python",
         "cd / && git status",
-        "rm x > /etc/hosts",
+        "rm -r x > /etc/hosts",
     ],
 )
 def test_what_words_cannot_tell_is_never_allowed_for_good(command: str) -> None:
@@ -180,7 +186,7 @@ def test_what_words_cannot_tell_is_never_allowed_for_good(command: str) -> None:
 
 def test_the_allow_list_of_the_settings_counts() -> None:
     allow = (
-        ("git", "add", "..."),
+        ("npm", "..."),
         ("uv", "run", "..."),
         ("npm", "ci"),
         ("rm", f"{NOBODY}/x"),
@@ -188,20 +194,20 @@ def test_the_allow_list_of_the_settings_counts() -> None:
         ("...",),
         (),
     )
-    assert judge("git add a b", allow=allow).decision == "allow"
+    assert judge("npm install x", allow=allow).decision == "ask"
     assert judge("cd sub && npm ci", allow=allow).decision == "allow"
     assert judge("rm ~/x", allow=allow).decision == "allow"
     assert judge("npm ci x", allow=allow).decision == "ask"
-    assert judge("uv run pytest", allow=allow).decision == "ask"
-    assert judge("bash -c 'rm x'", allow=allow).decision == "ask"
-    assert judge("rm y", allow=allow).decision == "ask"
+    assert judge("uv run rm -r x", allow=allow).decision == "ask"
+    assert judge("bash -c 'rm -r x'", allow=allow).decision == "ask"
+    assert judge("rm ~/y", allow=allow).decision == "ask"
 
 
 def test_a_grant_does_not_cover_what_is_fed_to_a_program() -> None:
     allow = (("python",), ("python", "-"))
     assert judge("python", allow=allow).decision == "allow"
-    assert judge("python <<< 'x'", allow=allow).decision == "ask"
-    assert judge("echo x | python -", allow=allow).decision == "ask"
+    assert judge("python <<< 'exec(x)'", allow=allow).decision == "ask"
+    assert judge("cat x | python -", allow=allow).decision == "ask"
     assert judge("python < a.py", allow=allow).decision == "ask"
 
 
@@ -217,9 +223,9 @@ def test_a_granted_cd_does_not_hide_where_it_leads() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["make test", "pytest -q", "npm test", "cargo build", "uv run pytest", "python x.py"]
+    "command", ["make install", "git push", "npm install", "docker stop web", "pip install x", "python /opt/x.py"]
 )
-def test_a_build_asks_and_is_allowed_word_by_word(command: str) -> None:
+def test_what_asks_is_allowed_word_by_word(command: str) -> None:
     always: list[Grant] = []
     gate = make_gate(always)
     assert gate.judge(run(command), ORIGIN).decision == "ask"
@@ -246,7 +252,7 @@ def test_a_path_is_remembered_for_the_session() -> None:
 def test_a_change_that_could_not_be_undone_asks() -> None:
     gate = Gate(Policy(places=PLACES), always=[].append, not_undoable=lambda path: "it is big" if "big" in path else "")
     assert gate.judge(WritePath(f"{WORKSPACE}/big"), ORIGIN) == Verdict("ask", "not-undoable", "it is big")
-    assert gate.judge(run("echo x > big"), ORIGIN) == Verdict("ask", "command", "it is big")
+    assert gate.judge(run("echo x > big"), ORIGIN) == Verdict("ask", "not-undoable", "it is big")
     assert gate.judge(WritePath(f"{WORKSPACE}/small"), ORIGIN).decision == "allow"
 
 
@@ -309,5 +315,5 @@ def test_a_verdict_takes_no_more_than_some_milliseconds() -> None:
     gate = make_gate()
     began = time.process_time()
     for _ in range(100):
-        gate.judge(run("cd src && grep -rn 'def main' . | head -n 5; rm x"), ORIGIN)
+        gate.judge(run("cd src && grep -rn 'def main' . | head -n 5; rm -r x"), ORIGIN)
     assert time.process_time() - began < 2

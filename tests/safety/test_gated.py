@@ -63,7 +63,9 @@ async def inner_terminal(root: Path) -> AsyncIterator[LocalTerminal]:
 
 @pytest.fixture
 def terminal(inner_terminal: LocalTerminal, root: Path, record: Record) -> GatedTerminal:
-    return GatedTerminal(inner_terminal, record.permit, record.before_change, str(root.parent))
+    return GatedTerminal(
+        inner_terminal, record.permit, record.before_change, Places(home="", user_home=str(root.parent))
+    )
 
 
 async def test_they_are_what_the_protocol_asks_for(files: GatedFiles, terminal: GatedTerminal) -> None:
@@ -202,7 +204,9 @@ async def test_an_unfinished_line_is_known_to_the_next_call(
     typed: dict[str, bytes] = {}
 
     def each_call() -> GatedTerminal:
-        return GatedTerminal(inner_terminal, record.permit, record.before_change, str(root.parent), typed)
+        return GatedTerminal(
+            inner_terminal, record.permit, record.before_change, Places(home="", user_home=str(root.parent)), typed
+        )
 
     await (await each_call().start("cat")).write(b"first\nrm -rf ")
     await each_call().processes[0].write(b"/")

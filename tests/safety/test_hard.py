@@ -4,7 +4,10 @@ import time
 
 import pytest
 
-from hermes.safety.hard import disaster
+from hermes.safety import hard
+from hermes.safety.commands import read
+from hermes.safety.hard import Disaster
+from hermes.safety.places import Places
 
 HOME = "/home/me"
 CWD = "/home/me/project"
@@ -174,6 +177,10 @@ LOOKS_LIKE_IT = [
     "python3 -c 'print(1)'",
     "for f in *; do echo $f; done",
 ]
+
+
+def disaster(command: str, cwd: str, home: str) -> Disaster | None:
+    return hard.disaster(read(command, cwd, Places(home=f"{home}/.hermes", user_home=home)).steps, home)
 
 
 @pytest.mark.parametrize(("rule", "command"), [(rule, each) for rule, found in NEVER.items() for each in found])

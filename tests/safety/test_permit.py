@@ -10,7 +10,7 @@ from hermes.safety.grants import Grant
 from hermes.safety.permit import Permit, hash_of
 from tests.safety.scene import ORIGIN, WORKSPACE, make_gate
 
-REMOVE = RunCommand("rm x", WORKSPACE)
+REMOVE = RunCommand("rm -r x", WORKSPACE)
 DETOUR = "Do not try to reach the same by another way; go on without it, or say what you need and why."
 
 
@@ -56,15 +56,20 @@ async def test_what_is_blocked_asks_nobody_and_says_why() -> None:
 async def test_a_person_sees_the_action_with_its_hash_the_reason_and_the_choices() -> None:
     person = Person(said("once"))
     await permit(person)(REMOVE)
-    why = "rm is not on the list of harmless commands"
+    why = "rm would remove all of x, which no build makes again"
     assert person.asked == [(Approval(REMOVE, hash_of(REMOVE), why, ("once", "session", "always", "deny")), 60.0)]
 
 
 def test_the_hash_is_of_exactly_this_action() -> None:
-    others = [RunCommand("rm  x", WORKSPACE), RunCommand("rm x", "/"), RunCommand("rm x", WORKSPACE, background=True)]
-    assert hash_of(REMOVE) == hash_of(RunCommand("rm x", WORKSPACE))
+    others = [
+        RunCommand("rm  x", WORKSPACE),
+        RunCommand("rm -r x", "/"),
+        RunCommand("rm -r x", WORKSPACE, background=True),
+    ]
+    assert hash_of(REMOVE) == hash_of(RunCommand("rm -r x", WORKSPACE))
     assert (
-        len({hash_of(action) for action in [REMOVE, *others, WritePath("rm x"), WritePath("rm x", delete=True)]}) == 6
+        len({hash_of(action) for action in [REMOVE, *others, WritePath("rm -r x"), WritePath("rm -r x", delete=True)]})
+        == 6
     )
 
 
@@ -90,7 +95,7 @@ async def test_always_is_kept_for_good() -> None:
     gate = make_gate(always)
     await permit(Person(said("always")), gate)(REMOVE)
     await permit(Person(), gate, Origin(surface="chat", session="other", workspace=WORKSPACE))(REMOVE)
-    assert always == [("rm", "x")]
+    assert always == [("rm", "-r", "x")]
 
 
 async def test_a_no_says_who_said_it_and_why() -> None:
@@ -105,7 +110,7 @@ async def test_an_answer_that_was_not_on_offer_is_a_no(choice: str) -> None:
 
 async def test_always_is_a_no_where_it_was_not_on_offer() -> None:
     gate = make_gate()
-    action = RunCommand("echo $(id)", WORKSPACE)
+    action = RunCommand("rm -r $(id)", WORKSPACE)
     assert (await refusal(Person(said("always")), action, gate)).startswith("The person said no")
     assert (await refusal(Person(said("deny")), action, gate)).startswith("The person said no")
 
@@ -119,7 +124,7 @@ async def test_no_answer_in_time_is_a_no() -> None:
 
 async def test_nobody_to_ask_is_a_no_that_says_what_the_person_can_do() -> None:
     assert await refusal(Person(None)) == (
-        f"This needs approval (rm is not on the list of harmless commands) and nobody can be asked here. {DETOUR} "
+        f"This needs approval (rm would remove all of x, which no build makes again) and nobody can be asked here. {DETOUR} "
         "The person can run hermes with --yolo, or put the command in command_allowlist, to permit it."
     )
     assert (await refusal(Person(None), WritePath("/etc/x"))).endswith("run hermes with --yolo to permit it.")

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.safety.forms import FORMS
+from hermes.safety.masks import MASK, has_mask
 from hermes.safety.plausible import words
-from hermes.safety.redact import MASK, Redactor, has_mask
+from hermes.safety.redact import Redactor
 from hermes.safety.redact_stream import HOLD, StreamRedactor
 from hermes.safety.shapes import PREFIXES
 

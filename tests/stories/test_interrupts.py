@@ -140,7 +140,7 @@ async def test_while_several_commands_and_a_background_process_run(home: Home, m
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_while_a_question_is_open(home: Home, dialect, mark):
-    async with ModelServer([call("terminal", command=f"curl http://127.0.0.1/{mark}"), FINE]) as server:
+    async with ModelServer([call("terminal", command=f"git push {mark}"), FINE]) as server:
         home.use(server.base_url, dialect)
         async with tell(home) as story:
             await begin(story)

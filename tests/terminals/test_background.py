@@ -66,15 +66,6 @@ async def test_output_is_new_since_the_last_look_or_from_an_offset(terminal: Loc
     assert one.output(4, 2) == ("tw", 6)
 
 
-async def test_only_the_newest_two_hundred_kilobytes_are_kept(terminal: LocalTerminal) -> None:
-    one = await terminal.start("echo first; yes | head -c 1000000; echo last")
-    await one.wait(20)
-    text, behind = one.output()
-    assert (len(text), behind) == (200_000, 1_000_011)
-    assert text.endswith("y\nlast\n")
-    assert "first" not in text
-
-
 async def test_closing_the_input_ends_what_reads_it(terminal: LocalTerminal) -> None:
     one = await terminal.start("cat; echo end")
     await one.write(b"line\n")
@@ -147,15 +138,6 @@ async def test_a_pseudo_terminal_is_a_terminal(terminal: LocalTerminal) -> None:
     assert (await one.wait(20)).code == 0
     assert one.output()[0] == "hello\ngot hello\n"
     assert one.info.pty
-
-
-async def test_control_c_on_a_pseudo_terminal_interrupts(terminal: LocalTerminal, nap: str) -> None:
-    one = await terminal.start(f"trap 'echo interrupted; exit 5' INT; echo ready; sleep {nap}", pty=True)
-    await until(lambda: "ready" in one.output(0)[0] and sleepers(nap))
-    await one.write(b"\x03")
-    assert (await one.wait(20)).code == 5
-    assert "interrupted" in one.output()[0]
-    assert sleepers(nap) == []
 
 
 async def test_sixty_four_are_tracked_and_the_one_that_ended_first_is_forgotten(

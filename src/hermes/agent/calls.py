@@ -109,6 +109,7 @@ async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers
         await desk.begin(JournalRow(ref=item.id, kind="tool", detail=item.args, at=began))
     async with nullcontext() if tool.effect or tool.parallel else readers:
         status, result = await _attempt(desk, call, show)
+    result = masked(result, desk.mask)
     result = msgspec.structs.replace(result, parts=await spill(result.parts, tool.cap, desk.keep))
     show(ItemDone(_finished(item, status, result, desk.now() - began)))
 
@@ -126,6 +127,16 @@ async def _attempt(desk: Desk, call: Prepared, show: Callable[[Body], None]) -> 
     except Exception as error:
         log.exception("tool %s failed in session %s", call.tool.spec.name, desk.session)
         return "failed", said(f"{call.tool.spec.name} failed inside Hermes ({type(error).__name__}: {error})")
+
+
+def masked(result: Result, mask: Callable[[str], str]) -> Result:
+    """The result without secrets, for the model, for people and for the store alike."""
+    return msgspec.structs.replace(
+        result,
+        parts=tuple(Text(mask(part.text)) if isinstance(part, Text) else part for part in result.parts),
+        shown=mask(result.shown) if result.shown else "",
+        files=tuple(msgspec.structs.replace(file, diff=mask(file.diff)) for file in result.files),
+    )
 
 
 def _clean(part: Part) -> Part:

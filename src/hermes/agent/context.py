@@ -45,6 +45,7 @@ class CallContext:
         self._show(Notice(text, level="warning"))
 
     def emit(self, channel: Channel, text: str) -> None:
+        text = self._desk.mask(text)
         offset = self._offsets.get(channel, 0)
         self._offsets[channel] = offset + len(text)
         self._show(ItemDelta(self._item.id, channel, offset, text))

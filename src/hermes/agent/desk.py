@@ -31,7 +31,7 @@ class Equipment(Struct, frozen=True):
 
     files: Files
     terminal: Terminal
-    permit: Callable[[Action], Awaitable[None]]
+    permit: Callable[[Action], Awaitable[object]]
 
 
 class World(Protocol):
@@ -73,6 +73,7 @@ class Desk(Protocol):
     history: History
     meter: Meter
     world: World
+    mask: Callable[[str], str]
 
     @property
     def model(self) -> Model: ...

@@ -62,7 +62,8 @@ TITLE_LENGTH = 60
 class Options(Struct, frozen=True, kw_only=True):
     """Everything a session uses. Nothing is global to the process.
 
-    `model_named` finds the model of a Configure, `toolset` its tools; `supply` has tools that come and go; `can_ask` is False where nobody
+    `model_named` finds the model of a Configure, `toolset` its tools; `supply` has tools that come and go; `mask` takes secrets
+    out of what tools give; `can_ask` is False where nobody
     will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
     budget again that it was configured with.
     """
@@ -85,6 +86,7 @@ class Options(Struct, frozen=True, kw_only=True):
     toolset: Callable[[tuple[str, ...]], tuple[Tool, ...]] | None = None
     supply: Supply | None = None
     set_approvals: Callable[[str], None] | None = None
+    mask: Callable[[str], str] = lambda text: text
     blob: Callable[[bytes, str], Blob]
     now: Callable[[], float] = time.time
 
@@ -102,6 +104,7 @@ class Session:
         self.system = options.system
         self.tools = Toolbox(options.tools, options.supply)
         self.effort = options.effort
+        self.mask = options.mask
         self.budget = options.budget
         self.meter = Meter(self.budget, options.above)
         self._store = store

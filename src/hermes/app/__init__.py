@@ -28,6 +28,7 @@ from hermes.protocol.ids import session_id
 from hermes.protocol.models import Model
 from hermes.protocol.ops import Budget
 from hermes.protocol.store import SessionRow
+from hermes.protocol.terminals import Files, Terminal
 from hermes.protocol.tools import Tool
 from hermes.safety.contracts import Contracts
 from hermes.safety.environment import scrubbed
@@ -149,12 +150,16 @@ class App:
         environ = self.settings.environ
         return Redactor(value for name, value in environ.items() if config.SECRET_NAME.match(name))
 
+    def mask(self, text: str) -> str:
+        """A text as it may be shown, sent and stored."""
+        return self.redactor.mask(text) if self.settings.file.security.redact_secrets else text
+
     @cached_property
     def connections(self) -> "Connections":
         """The MCP servers; from the first use on they connect in the background."""
         from hermes.app.connections import Connections
 
-        connections = Connections(self.settings, lambda text: self.redactor.mask(text), self._take_servers)
+        connections = Connections(self.settings, self.mask, self._take_servers)
         connections.start()
         self._stack.push_async_callback(connections.close)
         return connections
@@ -240,6 +245,7 @@ class App:
             model_named=lambda text: self.model(self.chooser.resolve(text, current=choice)),
             toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
             supply=supply,
+            mask=self.mask,
             set_approvals=world.set_approvals,
             blob=make_blob,
         )
@@ -330,21 +336,15 @@ class App:
 
     def _world(self, session: str, cwd: str, wish: Wish) -> LocalWorld:
         from hermes.safety.checkpoints import Checkpoints, Limits
-        from hermes.terminals.backends.local import LocalTerminal
-        from hermes.terminals.files import LocalFiles
         from hermes.terminals.remembered import RememberedTerminal
 
         settings, file = self.settings, self.settings.file
-        if file.terminal.backend != "local":
-            raise UserError(
-                f"the terminal {file.terminal.backend!r} is not there yet", "hermes config set terminal.backend local"
-            )
-        keys = {entry.api_key_env for entry in (settings.model, *settings.fallbacks, *file.custom_providers.values())}
-        passed = {name: settings.environ[name] for name in file.terminal.env_passthrough if name in settings.environ}
-        env = scrubbed({k: v for k, v in settings.shell.items() if k not in keys}) | passed
-        inner = LocalTerminal(cwd, env, name=session)
-        terminal = RememberedTerminal(inner, lambda info: self.store.save(session, info))
         home, user_home = os.path.realpath(settings.home), os.path.realpath(settings.environ.get("HOME") or Path.home())
+        places = Places(home=home, user_home=user_home)
+        teller = Teller()
+        inner, files, moved = self._terminal(session, cwd, places, teller)
+        local = inner.kind == "local"
+        terminal = RememberedTerminal(inner, lambda info: self.store.save(session, info))
         kept = file.checkpoints
         limits = Limits(
             snapshots=kept.max_snapshots,
@@ -353,19 +353,19 @@ class App:
             days=kept.retention_days,
         )
         search_path = settings.environ.get("PATH", os.defpath)
-        teller = Teller()
-        checkpoints = Checkpoints(home, user_home, search_path, notice=teller, limits=limits) if kept.enabled else None
+        checkpoints = None
+        if kept.enabled and local:
+            checkpoints = Checkpoints(home, user_home, search_path, notice=teller, limits=limits)
         policy = Policy(
-            places=Places(home=home, user_home=user_home),
+            places=places,
             mode=file.approvals.mode,
             yolo=wish.yolo or settings.yolo,
             deny=file.approvals.deny,
             allow=tuple(from_text(entry) if isinstance(entry, str) else entry for entry in file.command_allowlist),
             servers=self._approvals,
         )
-        files = LocalFiles(lambda: terminal.cwd, env)
         return LocalWorld(
-            cwd,
+            cwd if local else inner.cwd,
             terminal,
             files,
             Gate(
@@ -377,8 +377,41 @@ class App:
             checkpoints,
             teller,
             patience=file.approvals.timeout,
-            recover=lambda: self._end_survivors(session),
+            recover=lambda: self._end_survivors(session) if local else self._adopt(session, inner),
+            moved=moved,
         )
+
+    def _terminal(
+        self, session: str, cwd: str, places: Places, tell: Callable[[str], None]
+    ) -> tuple[Terminal, Files, Callable[[str], None]]:
+        """The terminal that the settings name, its files, and whom to tell when the session moves to another folder."""
+        from hermes.terminals.choose import open_terminal
+
+        settings, file = self.settings, self.settings.file
+        keys = {entry.api_key_env for entry in (settings.model, *settings.fallbacks, *file.custom_providers.values())}
+        passed = {name: settings.environ[name] for name in file.terminal.env_passthrough if name in settings.environ}
+        env = scrubbed({k: v for k, v in settings.shell.items() if k not in keys}) | passed
+        if file.terminal.backend != "local" or file.terminal.sandbox == "off":
+            return *open_terminal(settings, session, cwd, env), lambda folder: None
+        from hermes.safety.sandbox.local import LocalSandbox, Wanted
+        from hermes.terminals.backends.local import LocalTerminal
+        from hermes.terminals.files import LocalFiles
+
+        wanted = Wanted(file.terminal.sandbox, file.terminal.network == "on", file.terminal.sandbox_paths)
+        box = LocalSandbox(session, cwd, places, env, wanted=wanted, tell=tell)
+        terminal = LocalTerminal(cwd, env, name=session, sandbox=box)
+        return (
+            terminal,
+            LocalFiles(lambda: terminal.cwd, env, box.outside),
+            lambda folder: setattr(box, "workspace", folder),
+        )
+
+    async def _adopt(self, session: str, terminal: Terminal) -> None:
+        """Look after what a crashed owner of this session left running somewhere else."""
+        from hermes.terminals.remote.terminal import RemoteTerminal
+
+        if isinstance(terminal, RemoteTerminal) and (left := await self.store.of(session)):
+            await terminal.adopt(left)
 
     def _always(self, grant: Grant) -> None:
         """Keep an "always" answer in config.yaml, as words and not as shell text."""

@@ -57,6 +57,7 @@ class ServerSupply:
         self._patience = patience
         self._caller = lambda ctx: SessionCaller(ctx, roots(), sampler)
         self._made: dict[str, tuple[Catalog, tuple[Tool, ...]]] = {}
+        self._last: dict[str, tuple[Tool, ...]] = {}
         self._search = search_and_call(self.everything)
 
     async def settle(self) -> None:
@@ -75,8 +76,10 @@ class ServerSupply:
         return [*self._search, *told] if self._mine() else told
 
     def find(self, name: str) -> Tool | None:
+        """Also a tool of a server that was given up: calling it is what revives the server."""
         there = (*self._search, *self.everything()) if self._room is not None else self.everything()
-        return next((tool for tool in there if tool.spec.name == name), None)
+        given_up = [tool for server in self._mine() for tool in self._last.get(server.name, ())]
+        return next((tool for tool in (*there, *given_up) if tool.spec.name == name), None)
 
     def everything(self) -> Sequence[Tool]:
         """Whatever can be called at this moment."""
@@ -93,4 +96,5 @@ class ServerSupply:
         if catalog is not server.catalog:
             tools = server_tools(server, server.settings, self._caller)
             self._made[server.name] = (server.catalog, tools)
+            self._last[server.name] = tools or self._last.get(server.name, ())
         return tools

@@ -1,4 +1,4 @@
-"""This machine as a session's tools reach it."""
+"""The place where a session acts, as its tools reach it: one terminal, its files, and the gate before both."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ PRUNE_EVERY = 86_400.0
 
 
 class LocalWorld:
-    """This machine as a session's tools reach it: one terminal, its files, and the gate before both."""
+    """Implements World for this machine, and for places reached from it."""
 
     def __init__(
         self,
@@ -36,12 +36,14 @@ class LocalWorld:
         *,
         patience: float,
         recover: Callable[[], Coroutine[None, None, None]],
+        moved: Callable[[str], None] = lambda folder: None,
     ) -> None:
         self.workspace = workspace
         self.terminal = terminal
         self.checkpoints = checkpoints
         self.gate = gate
         self._recover = recover
+        self._moved = moved
         self._teller = teller
         self._files = files
         self._patience = patience
@@ -57,8 +59,8 @@ class LocalWorld:
         places = self.gate.policy.places
         before = self._before_change(scope)
         return Equipment(
-            files=GatedFiles(self._files, permit, before, places),
-            terminal=GatedTerminal(self.terminal, permit, before, places.user_home, self._typed),
+            files=GatedFiles(self._files, permit, before, places, self.terminal.kind),
+            terminal=GatedTerminal(self.terminal, permit, before, places, self._typed),
             permit=permit,
         )
 
@@ -76,10 +78,15 @@ class LocalWorld:
             self.gate.policy = msgspec.structs.replace(self.gate.policy, mode=mode, yolo=False)
 
     async def move(self, folder: str) -> None:
-        if not os.path.isdir(folder):
+        if self.terminal.kind == "local":
+            if not os.path.isdir(folder):
+                raise UserError(f"the folder {folder} is not there", "name one that is")
+            folder = os.path.realpath(folder)
+        ran = await self.terminal.run(f"cd -- {shlex.quote(folder)}", timeout=10)
+        if ran.code:
             raise UserError(f"the folder {folder} is not there", "name one that is")
-        self.workspace = os.path.realpath(folder)
-        await self.terminal.run(f"cd -- {shlex.quote(self.workspace)}", timeout=10)
+        self.workspace = ran.cwd
+        self._moved(ran.cwd)
 
     async def recover(self) -> None:
         await self._recover()

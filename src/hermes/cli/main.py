@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "auth": ("hermes.cli.auth", "log in to a provider, keep several keys"),
     "mcp": ("hermes.cli.mcp", "add, list, test, choose and log in to MCP servers"),
     "config": ("hermes.cli.config", "show, get, set, unset or edit settings"),
+    "policy": ("hermes.cli.policy", "say what the gate would do with a command, an address or a path, and why"),
+    "terminal": ("hermes.cli.terminal", "show the terminal, or prove that it works"),
     "prompt-size": ("hermes.cli.prompt_size", "count what every request begins with"),
     "version": ("hermes.cli.version", "print the version"),
 }

@@ -5,7 +5,11 @@ import sys
 
 
 async def read_line(prompt: str) -> str | None:
-    """What is typed behind a prompt; None at the end of the input. It can be cancelled: nothing waits in a thread."""
+    """What is typed behind a prompt, which follows all that was printed; None at the end of the input.
+
+    It can be cancelled: nothing waits in a thread.
+    """
+    sys.stdout.flush()
     print(prompt, end="", file=sys.stderr, flush=True)
     if sys.stdin.isatty():
         loop, ready = asyncio.get_running_loop(), asyncio.Event()

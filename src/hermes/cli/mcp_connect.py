@@ -40,10 +40,15 @@ def entry_named(settings: Settings, name: str) -> McpServer:
     return found
 
 
+def redactor(settings: Settings) -> Redactor:
+    """Masks whatever the settings keep secret."""
+    return Redactor(value for name, value in settings.environ.items() if SECRET_NAME.match(name))
+
+
 @asynccontextmanager
 async def connecting(settings: Settings, names: Iterable[str]) -> AsyncIterator[dict[str, Server]]:
     """Servers that have begun to connect, all at once; they are closed at the end."""
-    redact = Redactor(value for name, value in settings.environ.items() if SECRET_NAME.match(name)).mask
+    redact = redactor(settings).mask
     servers = {name: make_server(name, entry_named(settings, name), settings, redact=redact) for name in names}
     try:
         for server in servers.values():

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import re
+import sys
 from collections.abc import Sequence
 
 from hermes import config
@@ -19,9 +20,13 @@ from hermes.mcp.oauth.flow import logout
 from hermes.mcp.tools import is_chosen
 from hermes.mcp.words import bounded, visible
 from hermes.protocol.errors import UserError
+from hermes.safety.contracts import Contracts
 
 _range = re.compile(r"(\d+)(?:-(\d+))?")
 LINE = 60
+QUIET = 5.0
+"""Seconds of waiting before a person is told what for."""
+CONTRACTS = "mcp-contracts.json"
 
 
 async def add(settings: Settings, args: argparse.Namespace) -> int:
@@ -38,7 +43,11 @@ async def add(settings: Settings, args: argparse.Namespace) -> int:
         except UserError as error:
             print_error(f"{args.name} is added, but you are not logged in: {error}", f"hermes mcp login {args.name}")
             return 1
-    return await _try(fresh, args.name)
+    try:
+        return await _try(fresh, args.name)
+    except asyncio.CancelledError:
+        print_error(f"{args.name} is added, and was not tried to the end", f"hermes mcp remove {args.name}")
+        raise
 
 
 def _write(settings: Settings, entry: Entry) -> None:
@@ -49,8 +58,10 @@ def _write(settings: Settings, entry: Entry) -> None:
 
 async def _try(settings: Settings, name: str) -> int:
     async with connecting(settings, [name]) as servers:
-        server = servers[name]
-        await server.settled(entry_named(settings, name).connect_timeout)
+        server, patience = servers[name], entry_named(settings, name).connect_timeout
+        if not await server.settled(min(QUIET, patience)) and server.status().state == "connecting":
+            print(f"waiting for {name}, {patience:g} s at most …", file=sys.stderr, flush=True)
+            await server.settled(patience - QUIET)
         status = server.status()
     if status.state == "ready":
         print(f"added {name}: {many(status.tools, 'tool')}")
@@ -64,7 +75,7 @@ async def _try(settings: Settings, name: str) -> int:
 
 
 async def remove(settings: Settings, args: argparse.Namespace) -> int:
-    """Take out the entry, its login, and the secrets that were kept for it alone."""
+    """Take out the entry, its login, the secrets that were kept for it alone, and what was approved of its tools."""
     entry = entry_named(settings, args.name)
     raw = config.read_yaml(settings.config_path)["mcp_servers"]
     own = set(_variables(raw.pop(args.name))) - set(_variables(raw))
@@ -73,6 +84,7 @@ async def remove(settings: Settings, args: argparse.Namespace) -> int:
         await asyncio.to_thread(config.set_secret, settings.home / ".env", name, "")
     if entry.url:
         await asyncio.to_thread(logout, account_of(args.name, entry, settings))
+    await asyncio.to_thread(Contracts(settings.home / CONTRACTS).forget, args.name)
     print(f"removed {args.name}")
     return 0
 

@@ -27,7 +27,20 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
     async def wait(self, work: "asyncio.Future[Any]", seconds: float) -> None:
-        await asyncio.wait((work,), timeout=seconds)
+        loop = asyncio.get_running_loop()
+        woken: asyncio.Future[None] = loop.create_future()
+
+        def wake(_: object = None) -> None:
+            if not woken.done():
+                woken.set_result(None)
+
+        timer = loop.call_later(seconds, wake)
+        work.add_done_callback(wake)
+        try:
+            await woken
+        finally:
+            timer.cancel()
+            work.remove_done_callback(wake)
 
 
 async def either(clock: Clock, seconds: float, event: asyncio.Event) -> bool:

@@ -7,20 +7,60 @@ import time
 BLOCK = 1 << 16
 
 
-async def read(fd: int) -> bytes:
-    """The next bytes, b"" at the end. The loop gets its turn before each block, however fast they come."""
-    loop = asyncio.get_running_loop()
-    while True:
-        ready = loop.create_future()
-        loop.add_reader(fd, _wake, ready)
+class Inlet:
+    """The reading end of a pipe, watched from its first read until it is closed; it holds one block at most.
+
+    To watch it anew for each block would take two calls of the system more for every answer of a server.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._loop = asyncio.get_running_loop()
+        self._watched = False
+        self._held: bytes | OSError | None = None
+        self._wanted: asyncio.Future[bytes | OSError] | None = None
+
+    async def read(self) -> bytes:
+        """The next bytes, b"" at the end. The loop gets its turn before each block, however fast they come."""
+        if self._held is not None:
+            block, self._held = self._held, None
+            await asyncio.sleep(0)
+        else:
+            block = await self._next()
+        if isinstance(block, OSError):
+            raise block
+        return block
+
+    def close(self) -> None:
+        if self._watched:
+            self._loop.remove_reader(self._fd)
+            self._watched = False
+
+    async def _next(self) -> bytes | OSError:
+        if not self._watched:
+            self._loop.add_reader(self._fd, self._take)
+            self._watched = True
+        self._wanted = self._loop.create_future()
         try:
-            await ready
+            return await self._wanted
         finally:
-            loop.remove_reader(fd)
+            self._wanted = None
+
+    def _take(self) -> None:
+        block: bytes | OSError
         try:
-            return os.read(fd, BLOCK)
+            block = os.read(self._fd, BLOCK)
         except BlockingIOError:
-            continue
+            return
+        except OSError as error:
+            block = error
+        if self._wanted is not None and not self._wanted.done():
+            self._wanted.set_result(block)
+            if block and not isinstance(block, OSError):
+                return
+        else:
+            self._held = block
+        self.close()
 
 
 class Outlet:

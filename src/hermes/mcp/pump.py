@@ -37,6 +37,7 @@ class Pump:
         self._unheard = False
         self._stdin, self._stdout, self._stderr = leader.pipes
         self._outlet = pipes.Outlet(self._stdin.fileno())
+        self._inlet, self._complaints = pipes.Inlet(self._stdout.fileno()), pipes.Inlet(self._stderr.fileno())
         self._to_session, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, self._from_session = anyio.create_memory_object_stream[SessionMessage](QUEUE)
         self._read, self._write = read, write
@@ -69,6 +70,7 @@ class Pump:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
+        self._unwatch()
 
     def drop(self) -> None:
         """Let go of everything at once."""
@@ -76,8 +78,13 @@ class Pump:
             task.cancel()
         for stream in (self._read, self._write, self._to_session, self._from_session):
             stream.close()
+        self._unwatch()
         for pipe in (self._stdin, self._stdout, self._stderr):
             pipe.close()
+
+    def _unwatch(self) -> None:
+        self._inlet.close()
+        self._complaints.close()
 
     def _start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
@@ -91,7 +98,7 @@ class Pump:
 
     async def _read_messages(self) -> None:
         lines = Lines(CAP)
-        while block := await pipes.read(self._stdout.fileno()):
+        while block := await self._inlet.read():
             # Reading goes on unheard: a server that is stuck in writing would not see that its input has ended.
             for line in () if self._unheard else lines.feed(block):
                 if message := self._understand(line):
@@ -148,7 +155,7 @@ class Pump:
             await self._deliver(failure(message.id, f"not sent: {reason}", "garbage"))
 
     async def _read_errors(self) -> None:
-        while block := await pipes.read(self._stderr.fileno()):
+        while block := await self._complaints.read():
             self._errors.feed(block)
         self._errors.close()
 

@@ -4,8 +4,10 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 FOLDER = "mcp-reconnect"
+MARK = "server-"
 EVERY = 1.0
 
 
@@ -13,9 +15,10 @@ def request_reconnect(home: Path, server: str) -> None:
     """Ask every running process of this home to make a new connection to a server."""
     folder = home / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    unfinished = folder / f".{server}.{os.getpid()}"
+    mark = MARK + quote(server, safe="")
+    unfinished = folder / f".{mark}.{os.getpid()}"
     unfinished.touch(mode=0o600)
-    unfinished.replace(folder / server)
+    unfinished.replace(folder / mark)
 
 
 async def reconnect_requests(home: Path, *, every: float = EVERY) -> AsyncIterator[str]:
@@ -25,7 +28,7 @@ async def reconnect_requests(home: Path, *, every: float = EVERY) -> AsyncIterat
         await asyncio.sleep(every)
         marks = _marks(home / FOLDER)
         for server in sorted(marks.items() - seen.items()):
-            yield server[0]
+            yield unquote(server[0].removeprefix(MARK))
         seen = marks
 
 

@@ -72,6 +72,11 @@ def is_chosen(tool: str, choice: ToolChoice) -> bool:
     return not any(fnmatchcase(tool, pattern) for pattern in choice.exclude)
 
 
+def used_tools(catalog: Catalog, choice: ToolChoice) -> tuple[str, ...]:
+    """Those of a server's tools that the settings let through, by their own names."""
+    return tuple(info.name for info in catalog.tools if is_chosen(info.name, choice))
+
+
 def _tool(server: Connected, info: ToolInfo, name: str, caller: FindCaller) -> Tool:
     check = Check(bytes(info.schema))
 
@@ -82,7 +87,7 @@ def _tool(server: Connected, info: ToolInfo, name: str, caller: FindCaller) -> T
         await ctx.permit(CallServer(server.name, info.name, _json(args), info.read_only, info.contract))
         return await _request(server, CallTool(info.name, args), ctx, caller, content.called)
 
-    title = bounded(f"{server.name}: {visible(info.title or info.name)}", TITLE)
+    title = f"{server.name}: {visible(info.title or info.name)}"
     about = description(server.name, info.name, info.description) or visible(info.title) or info.name
     return Tool(
         spec=ToolSpec(name, about, for_models(bytes(info.schema))),
@@ -92,7 +97,7 @@ def _tool(server: Connected, info: ToolInfo, name: str, caller: FindCaller) -> T
         toolset=f"mcp-{server.name}",
         effect=not info.read_only,
         parallel=True,
-        title=lambda args: title,
+        title=lambda args: bounded(f"{title} {_gist(args)}".strip(), TITLE),
     )
 
 
@@ -201,6 +206,12 @@ async def _request(server: Connected, op: Operation, ctx: ToolContext, caller: F
         return Result(parts=(Text(str(error)),), source=source, trust="untrusted", failed=True)
     failed = bool(getattr(answer, "is_error", False))
     return Result(parts=await parts(answer, ctx.keep), source=source, trust="untrusted", failed=failed)
+
+
+def _gist(args: dict[str, Any]) -> str:
+    """The first argument that is a text or a number, in one line: mostly what a call is about."""
+    first = next((value for value in args.values() if isinstance(value, str | int | float)), "")
+    return " ".join(visible(str(first)[:TITLE]).split())
 
 
 def _json(args: Any) -> str:

@@ -15,13 +15,15 @@ class RunCommand(Struct, frozen=True, tag="run_command", tag_field="type", omit_
     background: bool = False
 
 
-class ReadPath(Struct, frozen=True, tag="read_path", tag_field="type"):
+class ReadPath(Struct, frozen=True, tag="read_path", tag_field="type", omit_defaults=True):
     path: str
+    terminal: str = "local"
 
 
 class WritePath(Struct, frozen=True, tag="write_path", tag_field="type", omit_defaults=True):
     path: str
     delete: bool = False
+    terminal: str = "local"
 
 
 class OpenURL(Struct, frozen=True, tag="open_url", tag_field="type", omit_defaults=True):

@@ -1,66 +1,25 @@
-"""What the words of a command mean: the program, its options, and the command behind a wrapper such as sudo."""
+"""What the words of a command mean: the program and its options."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 
 from msgspec import Struct
 
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
 
-# Programs that run another one: the options that take a value, and how many words stand before that program.
-WRAPPERS: dict[str, tuple[str, int]] = {
-    "sudo": ("ugChpRrtTUD", 0),
-    "doas": ("uC", 0),
-    "env": ("uCS", 0),
-    "nohup": ("", 0),
-    "nice": ("n", 0),
-    "ionice": ("cnpPu", 0),
-    "timeout": ("ks", 1),
-    "time": ("fo", 0),
-    "stdbuf": ("ioe", 0),
-    "setsid": ("", 0),
-    "exec": ("a", 0),
-    "command": ("", 0),
-    "builtin": ("", 0),
-    "busybox": ("", 0),
-    "xargs": ("IEPnLsda", 0),
-    "watch": ("n", 0),
-    "flock": ("wE", 1),
-    "chroot": ("", 1),
-}
-_KEYWORDS = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{", "time", "coproc"})
+def listed(text: str) -> frozenset[str]:
+    """The names in a text, with blanks between them."""
+    return frozenset(text.split())
+
+
+SHELLS = listed("sh bash dash zsh ksh mksh ash fish rbash")
 
 
 def program(word: str) -> str:
     """The name of a program, without the folder if that is one where systems keep theirs; ./rm is not rm."""
     folder, _, name = word.rpartition("/")
     return name if not folder or folder in ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin") else word
-
-
-def unwrapped(argv: list[str]) -> tuple[list[str], bool]:
-    """The command behind sudo, env, nohup and the like, and whether xargs was among them."""
-    is_xargs = False
-    while argv:
-        name = program(argv[0])
-        if argv[0] in _KEYWORDS:
-            argv = argv[1:]
-            continue
-        if name not in WRAPPERS or (name == "env" and argv[1:2] == ["-S"]):
-            break
-        is_xargs = is_xargs or name == "xargs"
-        valued, before = WRAPPERS[name]
-        at = 1
-        while at < len(argv) and argv[at].startswith("-") and argv[at] != "-":
-            if argv[at] == "--":
-                at += 1
-                break
-            at += 2 if len(argv[at]) == 2 and argv[at][1] in valued else 1
-        while at < len(argv) and re.match(r"[A-Za-z_]\w*=", argv[at]):
-            at += 1
-        argv = argv[at + before :]
-    return argv, is_xargs
 
 
 class Parsed(Struct, frozen=True):
@@ -121,6 +80,47 @@ def split_options(args: list[str]) -> tuple[list[str], list[str]]:
         return options, rest + args[at + 1 :]
     options = [arg for arg in args if arg.startswith("-") and arg != "-"]
     return options, [arg for arg in args if not arg.startswith("-") or arg == "-"]
+
+
+def operands(args: Sequence[str], valued: Iterable[str] = ()) -> list[str]:
+    """The arguments that are neither options nor the values of the options named; behind `--` all of them."""
+    found: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--":
+            return [*found, *rest]
+        if arg in valued:
+            next(rest, "")
+        elif not arg.startswith("-") or arg == "-":
+            found.append(arg)
+    return found
+
+
+def value_of(args: Sequence[str], *names: str) -> str | None:
+    """The value of the last of these options, written apart or joined by `=`; a single letter's also directly."""
+    found = None
+    for at, arg in enumerate(args):
+        for name in names:
+            if arg == name and at + 1 < len(args):
+                found = args[at + 1]
+            elif arg.startswith(name + "=") and name.startswith("--"):
+                found = arg[len(name) + 1 :]
+            elif len(name) == 2 and arg.startswith(name) and not arg.startswith("--") and len(arg) > 2:
+                found = arg[2:]
+    return found
+
+
+def has(args: Iterable[str], *options: str) -> bool:
+    """Whether one of these options is set: long ones as written or with a value, letters also in a row of letters."""
+    for arg in args:
+        if arg == "--":
+            return False
+        for option in options:
+            if arg == option or (option.startswith("--") and arg.startswith(option + "=")):
+                return True
+            if len(option) == 2 and re.fullmatch(rf"-[A-Za-z0-9]*{re.escape(option[1])}[A-Za-z0-9]*", arg):
+                return True
+    return False
 
 
 def braces(text: str, most: int = 64) -> list[str]:

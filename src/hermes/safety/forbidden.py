@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.argv import parse
+from hermes.safety.argv import listed, operands, value_of
 from hermes.safety.names import Names
 from hermes.safety.places import BLOCK, SINKS, Places, inside
-from hermes.safety.programs import PROGRAMS, SAY_ANYTHING
-from hermes.safety.walk import Step, Walk, path_from
+from hermes.safety.programs import SEARCH
+from hermes.safety.steps import Step, path_from
 
 MOST_NAMES = 2000
 
@@ -23,16 +23,14 @@ OnPath = Callable[[str], Verdict]
 _READS_CODE = re.compile(r"(python|perl|ruby|node|php|lua)[\d.]*|[gmn]?awk|sed|jq|deno|bun|osascript")
 _PATH_IN_CODE = re.compile(r"[~/][\w.~/*-]+")
 _JOINTS = re.compile(r"file://|[=@:,]")
-_WRITES_ALL = frozenset({"tee", "touch", "mkdir", "rm", "rmdir", "shred", "truncate", "unlink", "chmod", "chown"})
+_WRITES_ALL = listed("tee touch mkdir rm rmdir shred truncate unlink chmod chown")
 _WRITES_LAST = frozenset({"cp", "mv", "install", "ln", "rsync"})
 
 
-def forbidden(command: str, cwd: str, places: Places, *, read: OnPath, write: OnPath, local: bool) -> Verdict | None:
+def forbidden(steps: Iterable[Step], places: Places, *, read: OnPath, write: OnPath, local: bool) -> Verdict | None:
     """The verdict about the first path in a command that may not be touched, or None."""
     names = Names(MOST_NAMES if local else 0)
-    for step in Walk(cwd, places.user_home, {"HERMES_HOME": places.home}).through(command):
-        if not isinstance(step, Step):
-            continue
+    for step in steps:
         lexical = (path for text in _in_code(step) for path in _named(text, step.cwds, places.user_home))
         reads = (path for text in _read(step) for path in _real(text, step.cwds, places.user_home, names, local=local))
         for path in (*lexical, *reads):
@@ -47,13 +45,13 @@ def forbidden(command: str, cwd: str, places: Places, *, read: OnPath, write: On
 
 def _in_code(step: Step) -> Iterator[str]:
     if _READS_CODE.fullmatch(step.name):
-        for text in (*step.args, step.body):
+        for text in (*step.args, step.input.text or ""):
             yield from _PATH_IN_CODE.findall(text)
 
 
 def _read(step: Step) -> Iterable[str]:
     """Every piece of a step that may name a file; it may be one to read even where the program goes on to write it."""
-    pieces = list(step.feeds)
+    pieces = list(step.input.files)
     for word in (*step.before, *_words(step)):
         pieces += [word, *_JOINTS.split(word)]
         if word.startswith("-"):
@@ -63,12 +61,11 @@ def _read(step: Step) -> Iterable[str]:
 
 def _words(step: Step) -> Sequence[str]:
     """The arguments of a step without those that are only said or searched for."""
-    row = PROGRAMS.get(step.name)
-    if step.name in SAY_ANYTHING or (row and row.files == "none"):
+    if step.name in ("echo", "printf", "true", "false", ":"):
         return ()
-    parsed = parse(step.args, row.short, row.long) if row else None
-    if row and parsed and row.files == "rest" and not parsed.unknown and not set(row.pattern) & set(parsed.options):
-        return (*parsed.values, *parsed.operands[1:])
+    if step.name in SEARCH and value_of(step.args, "-e", "--regexp", "-f", "--file") is None:
+        pattern = next(iter(operands(step.args)), "")
+        return [arg for arg in step.args if arg != pattern]
     return step.args
 
 

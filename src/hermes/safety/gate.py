@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Struct
@@ -21,14 +21,14 @@ from hermes.protocol.actions import (
     Verdict,
     WritePath,
 )
-from hermes.safety import hard
-from hermes.safety.commands import Script, Simple, read
 from hermes.safety.contracts import Contracts
-from hermes.safety.forbidden import forbidden
-from hermes.safety.grants import Grant, covers, grant_of
-from hermes.safety.harmless import Granted, Look
+from hermes.safety.grants import Grant
+from hermes.safety.permit import REMEMBERED
 from hermes.safety.places import ALLOW, ASK, BLOCK, Places, reading, writing
-from hermes.safety.walk import normalise
+from hermes.safety.verdicts import REACHES_OUT
+
+if TYPE_CHECKING:
+    from hermes.safety.case import Case
 
 # Terminals whose effects stay in a box that can be thrown away. A machine behind ssh is somebody's machine.
 CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "modal", "daytona"})
@@ -71,16 +71,20 @@ class Gate:
         verdict = self._rule(action, origin)
         if verdict.decision == BLOCK:
             return verdict
-        if pattern := self._denied(action):
+        if pattern := self._denied(action, origin):
             return Verdict(BLOCK, "deny", f"the settings forbid {pattern}")
         if verdict.decision == ALLOW:
             return verdict
-        if isinstance(action, RunCommand) and action.terminal in CONTAINERS:
+        if (
+            isinstance(action, RunCommand | ReadPath | WritePath)
+            and action.terminal in CONTAINERS
+            and verdict.rule not in REACHES_OUT
+        ):
             return Verdict(ALLOW, "container", f"it stays inside {action.terminal}")
         if self.policy.yolo or self.policy.mode == "off":
             return Verdict(ALLOW, "not-asking", "approvals are switched off")
         if self._is_remembered(action, origin):
-            return Verdict(ALLOW, "remembered", "the person allowed it before")
+            return Verdict(ALLOW, REMEMBERED, "the person allowed it before")
         return verdict
 
     def choices(self, action: Action, origin: Origin) -> tuple[str, ...]:
@@ -88,7 +92,7 @@ class Gate:
         match action:
             case Spend():
                 return ("once", "deny")
-            case RunCommand() if self._new_grants(action, origin):
+            case RunCommand() if self._case(action, origin).new_grants():
                 return ("once", "session", "always", "deny")
             case CallServer() if self._is_changed(action):
                 return ("once", "always", "deny")
@@ -100,7 +104,7 @@ class Gate:
             return
         if isinstance(action, CallServer) and self._contracts is not None and choice == "always":
             return self._contracts.approve(action.server, action.tool, action.contract)
-        grants = self._new_grants(action, origin) if isinstance(action, RunCommand) else ()
+        grants = self._case(action, origin).new_grants() if isinstance(action, RunCommand) else ()
         if choice == "always":
             self.policy = msgspec.structs.replace(self.policy, allow=(*self.policy.allow, *grants))
             for grant in grants:
@@ -115,28 +119,15 @@ class Gate:
     def _is_remembered(self, action: Action, origin: Origin) -> bool:
         if (origin.session, _without_content(action)) in self._allowed:
             return True
-        return isinstance(action, RunCommand) and not self._concern(action, origin, self._granted(action, origin))
-
-    def _granted(self, action: RunCommand, origin: Origin) -> Granted:
+        if not isinstance(action, RunCommand):
+            return False
         here = [grant for session, cwd, grant in self._grants if (session, cwd) == (origin.session, action.cwd)]
-        grants = [*self.policy.allow, *here]
-        return lambda argv: any(covers(grant, argv) for grant in grants)
+        return self._case(action, origin).is_covered([*self.policy.allow, *here])
 
-    def _new_grants(self, action: RunCommand, origin: Origin) -> tuple[Grant, ...]:
-        """What to keep of a command: a grant for each program that would ask; nothing if that would not be enough."""
-        script = read(action.command)
-        grants: list[Grant] = []
-        for simple in script.commands:
-            if self._look(action, origin).concern(Script((simple,), script.plain)):
-                grants.append(grant_of(_literal(simple, self.policy.places.user_home)) or ())
-        enough = not self._concern(action, origin, lambda argv: any(covers(grant, argv) for grant in grants))
-        return tuple(grants) if enough else ()
-
-    def _denied(self, action: Action) -> str:
+    def _denied(self, action: Action, origin: Origin) -> str:
         if not isinstance(action, RunCommand) or not self.policy.deny:
             return ""
-        text = normalise(action.command)
-        texts = [" ".join(text.split()), *(" ".join(simple.argv) for simple in read(text).commands)]
+        texts = self._case(action, origin).texts()
         matches = (
             pattern for pattern in self.policy.deny if any(fnmatchcase(each.lower(), pattern.lower()) for each in texts)
         )
@@ -147,7 +138,7 @@ class Gate:
     def _rule(self, action: Action, origin: Origin) -> Verdict:
         match action:
             case RunCommand():
-                return self._command(action, origin)
+                return self._case(action, origin).verdict()
             case ReadPath(path):
                 return reading(path, self.policy.places)
             case WritePath(path):
@@ -165,39 +156,11 @@ class Gate:
             case Spend(what, amount):
                 return Verdict(ASK, "spend", f"{what} costs {amount:.2f} dollars")
 
-    def _command(self, action: RunCommand, origin: Origin) -> Verdict:
-        if found := hard.disaster(action.command, action.cwd, self.policy.places.user_home):
-            return Verdict(BLOCK, found.rule, found.why)
-        if verdict := self._forbidden(action, origin):
-            return verdict
-        why = self._concern(action, origin, lambda argv: False)
-        return Verdict(ASK, "command", why) if why else Verdict(ALLOW, "harmless")
+    def _case(self, action: RunCommand, origin: Origin) -> "Case":
+        # The rules about programs cost tens of milliseconds of import, and many a session runs no command.
+        from hermes.safety.case import Case
 
-    def _forbidden(self, action: RunCommand, origin: Origin) -> Verdict | None:
-        places = self.policy.places
-        return forbidden(
-            action.command,
-            action.cwd,
-            places,
-            read=lambda path: reading(path, places),
-            write=lambda path: writing(path, origin.workspace, places),
-            local=action.terminal == "local",
-        )
-
-    def _concern(self, action: RunCommand, origin: Origin, granted: Granted) -> str:
-        return self._look(action, origin, granted).concern(read(action.command))
-
-    def _look(self, action: RunCommand, origin: Origin, granted: Granted = lambda argv: False) -> Look:
-        return Look(
-            cwd=action.cwd,
-            workspace=origin.workspace,
-            places=self.policy.places,
-            local=action.terminal == "local",
-            read=lambda path: reading(path, self.policy.places),
-            write=lambda path: self._write(path, origin),
-            granted=granted,
-            background=action.background,
-        )
+        return Case(action, origin, self.policy.places, lambda path: self._write(path, origin))
 
     def _write(self, path: str, origin: Origin) -> Verdict:
         verdict = writing(path, origin.workspace, self.policy.places)
@@ -233,13 +196,6 @@ def _unless_untrusted(origin: Origin, rule: str, what: str, but: tuple[str, ...]
     if not sources:
         return Verdict(ALLOW, rule)
     return Verdict(ASK, rule, f"{what} may be the idea of {', '.join(sources[:3])}, not yours")
-
-
-def _literal(simple: Simple, user_home: str) -> tuple[str, ...]:
-    """The words of a command; none if there are patterns for names among them."""
-    if any(word.globs for word in simple.words):
-        return ()
-    return tuple(user_home + word.text[1:] if word.tilde else word.text for word in simple.words)
 
 
 def _without_content(action: Action) -> Action:

@@ -7,11 +7,15 @@ to change: it takes the checkpoint.
 import os
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from hermes.protocol.actions import Action, ReadPath, RunCommand, WritePath
+from hermes.protocol.errors import ToolError
+from hermes.protocol.safety import NO_GRANTS, Grants, granted
 from hermes.protocol.terminals import (
     BackgroundProcess,
     Files,
@@ -22,22 +26,29 @@ from hermes.protocol.terminals import (
     Stat,
     Terminal,
 )
-from hermes.safety.commands import read
-from hermes.safety.harmless import only_reads
+from hermes.safety.masks import MASK, has_mask
 from hermes.safety.places import Places, is_credential, is_own_secret
+
+if TYPE_CHECKING:
+    from hermes.safety.commands import Reading
 
 # What cannot stand in the name of a file.
 _NO_NAME = re.compile(r"[\0\ud800-\udfff]")
 
-Permission = Callable[[Action], Awaitable[None]]
+WITHOUT = "Change only the lines around it, with patch, or leave the value to a variable or a file."
+
+Permission = Callable[[Action], Awaitable[object]]
 BeforeChange = Callable[[Sequence[str]], Awaitable[None]]
 
 
 class GatedFiles:
     """Files where each read and write is permitted first; a search passes over the places where keys are kept."""
 
-    def __init__(self, inner: Files, permit: Permission, before_change: BeforeChange, places: Places) -> None:
+    def __init__(
+        self, inner: Files, permit: Permission, before_change: BeforeChange, places: Places, terminal: str = "local"
+    ) -> None:
         self._inner = inner
+        self._terminal = terminal
         self._permit = permit
         self._before_change = before_change
         self._places = places
@@ -63,19 +74,30 @@ class GatedFiles:
 
     async def write(self, path: str, data: bytes) -> None:
         target = await self._inner.resolve(path)
-        await self._change(WritePath(target))
+        await self._refuse_mask(target, data)
+        await self._change(WritePath(target, terminal=self._terminal))
         await self._inner.write(target, data)
 
     async def remove(self, path: str) -> None:
         # Of a link, the link goes and not what it leads to.
         folder, name = os.path.split(os.path.normpath(path))
         target = os.path.join(await self._inner.resolve(folder or "."), name)
-        await self._change(WritePath(target, delete=True))
+        await self._change(WritePath(target, delete=True, terminal=self._terminal))
         await self._inner.remove(target)
+
+    async def _refuse_mask(self, path: str, data: bytes) -> None:
+        """What was masked for the model must not come back as a file's content, unless it was there before."""
+        if MASK.encode() not in data:
+            return
+        old = await self._inner.read(path, len(data) * 2) if await self._inner.stat(path) else b""
+        if MASK.encode() not in old:
+            raise ToolError(
+                f"Not written: the text holds a masked secret ({MASK}), which would destroy the real one. {WITHOUT}"
+            )
 
     async def _readable(self, path: str) -> str:
         target = await self._inner.resolve(path)
-        await self._permit(ReadPath(target))
+        await self._permit(ReadPath(target, terminal=self._terminal))
         return target
 
     async def _change(self, action: WritePath) -> None:
@@ -97,13 +119,13 @@ class GatedTerminal:
         inner: Terminal,
         permit: Permission,
         before_change: BeforeChange,
-        user_home: str,
+        places: Places,
         typed: dict[str, bytes] | None = None,
     ) -> None:
         self._inner = inner
         self._permit = permit
         self._before_change = before_change
-        self._user_home = user_home
+        self._places = places
         self._typed = {} if typed is None else typed
 
     @property
@@ -128,8 +150,9 @@ class GatedTerminal:
         on_output: Callable[[str], None] | None = None,
     ) -> Ran:
         folder = self._folder(cwd)
-        await self.judge(with_input(command, stdin), folder)
-        return await self._inner.run(command, timeout=timeout, cwd=cwd, stdin=stdin, on_output=on_output)
+        grants = await self.judge(with_input(command, stdin), folder)
+        with granting(grants):
+            return await self._inner.run(command, timeout=timeout, cwd=cwd, stdin=stdin, on_output=on_output)
 
     async def start(
         self,
@@ -141,25 +164,35 @@ class GatedTerminal:
         on_exit: Callable[[ProcessInfo], None] | None = None,
     ) -> BackgroundProcess:
         folder = self._folder(cwd)
-        await self.judge(command, folder, background=True)
-        process = await self._inner.start(command, cwd=cwd, pty=pty, on_output=on_output, on_exit=on_exit)
+        grants = await self.judge(command, folder, background=True)
+        with granting(grants):
+            process = await self._inner.start(command, cwd=cwd, pty=pty, on_output=on_output, on_exit=on_exit)
         return GatedProcess(process, self.judge, self._typed)
 
     async def close(self) -> None:
         await self._inner.close()
 
-    async def judge(self, command: str, folder: str, *, background: bool = False) -> None:
-        """Permit a command, and let the checkpoint be taken unless it only reads."""
-        await self._permit(RunCommand(command, folder, self.kind, background))
-        script = read(command)
-        if not only_reads(script, folder, self._user_home):
-            words = (word.text for simple in script.commands for word in simple.words)
+    async def judge(self, command: str, folder: str, *, background: bool = False) -> Grants:
+        """Permit a command, and let the checkpoint be taken unless it only reads. Gives what a person's yes opens beyond the
+        sandbox."""
+        if has_mask(command):
+            raise ToolError(
+                f"Not run: the command holds a masked secret ({MASK}), and the real one is not known. {WITHOUT}"
+            )
+        approved = await self._permit(RunCommand(command, folder, self.kind, background))
+        # Loaded with the first command.
+        from hermes.safety.commands import only_reads, read
+
+        reading = read(command, folder, self._places)
+        if not only_reads(command, folder, self._places):
+            words = (word for step in reading.steps for word in (*step.args, *step.writes))
             await self._before_change([folder, *named_files(words, folder)])
+        return approved_grants(reading, folder, self._places.user_home) if approved is True else NO_GRANTS
 
     def _folder(self, cwd: str | None) -> str:
         """The folder that a command will run in, as the gate is told."""
         if cwd and (cwd == "~" or cwd.startswith("~/")):
-            cwd = self._user_home + cwd[1:]
+            cwd = self._places.user_home + cwd[1:]
         folder = os.path.join(self._inner.cwd, cwd or "")
         return os.path.realpath(folder) if self.kind == "local" else os.path.normpath(folder)
 
@@ -168,7 +201,7 @@ class GatedProcess:
     """A background process whose input is judged like a command, for typing into a shell is one."""
 
     def __init__(
-        self, inner: BackgroundProcess, judge: Callable[[str, str], Awaitable[None]], typed: dict[str, bytes]
+        self, inner: BackgroundProcess, judge: Callable[[str, str], Awaitable[object]], typed: dict[str, bytes]
     ) -> None:
         self._inner = inner
         self._judge = judge
@@ -196,6 +229,26 @@ class GatedProcess:
 
     async def kill(self) -> ProcessInfo:
         return await self._inner.kill()
+
+
+@contextmanager
+def granting(grants: Grants) -> Iterator[None]:
+    """Hand grants to the sandbox of whatever is started within."""
+    token = granted.set(grants)
+    try:
+        yield
+    finally:
+        granted.reset(token)
+
+
+def approved_grants(reading: "Reading", folder: str, user_home: str) -> Grants:
+    """What a person's yes to a command opens."""
+    from hermes.safety.sandbox.approved import grants_for
+
+    steps = reading.steps
+    argvs = [argv for step in steps for argv in ((*step.before, *step.argv, *step.writes), step.argv)]
+    understood = len(steps) == len(reading.found) and all(step.plain for step in steps)
+    return grants_for(argvs, folder, user_home, understood=understood)
 
 
 def with_input(command: str, data: bytes) -> str:

@@ -1,88 +1,120 @@
-"""What git may do without a question: show what is in the repository of the working folder."""
+"""What git may do without a question: ordinary work, in the repository of the working folder."""
 
 import os
 import re
 
-from hermes.safety.programs import Program
+from hermes.protocol.actions import Verdict
+from hermes.safety.argv import listed, operands, value_of
+from hermes.safety.git_verbs import HARMLESS_SETTING, SPECIAL
+from hermes.safety.ground import Ground
+from hermes.safety.steps import Step
+from hermes.safety.syntax import UNKNOWN
+from hermes.safety.verdicts import READS, WORKS, ask
 
-# These formats start the program that checks signatures.
-_SIGNATURES = re.compile(r"%G")
-_DIGITS = "0123456789"
-
-_DIFF_SHORT = "abB?C?DG:l:M?pqRS:suU?wWz"
-_DIFF = (
-    "patch no-patch unified? raw stat? numstat shortstat dirstat? summary name-only name-status color? no-color "
-    "word-diff? word-diff-regex: color-words? color-moved? no-renames find-renames? find-copies? diff-filter: "
-    "pickaxe-all pickaxe-regex minimal patience histogram diff-algorithm: full-index binary abbrev? check "
-    "ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines ignore-cr-at-eol inter-hunk-context: "
-    "function-context exit-code quiet text relative? no-prefix src-prefix: dst-prefix: compact-summary "
-    "no-ext-diff no-textconv submodule? ignore-submodules? indent-heuristic"
+_READS = listed(
+    "status log diff show blame annotate describe shortlog rev-parse rev-list ls-files ls-tree ls-remote cat-file "
+    "merge-base name-rev grep show-ref for-each-ref count-objects whatchanged help version cherry diff-tree "
+    "diff-index diff-files check-ignore check-attr check-ref-format var verify-commit verify-tag range-diff "
+    "show-branch fsck get-tar-commit-id rev-list merge-tree verify-pack stripspace column request-pull "
+    "interpret-trailers mktree"
 )
-_LOG_SHORT = f"cEFgiL:mn:P{_DIGITS}"
-_LOG = (
-    "max-count: skip: since: after: until: before: author: committer: grep: all-match invert-grep regexp-ignore-case "
-    "extended-regexp fixed-strings perl-regexp merges no-merges min-parents: max-parents: first-parent not all "
-    "branches? tags? remotes? glob: exclude: reflog walk-reflogs merge cherry cherry-mark cherry-pick left-right "
-    "left-only right-only boundary simplify-by-decoration full-history dense sparse simplify-merges ancestry-path? "
-    "date-order author-date-order topo-order reverse no-walk? pretty? format: oneline abbrev-commit no-abbrev-commit "
-    "date: relative-date parents children graph no-graph decorate? no-decorate decorate-refs: source follow log-size "
-    "no-notes notes? cc combined-all-paths diff-merges: no-diff-merges root no-color no-mailmap use-mailmap"
+_WORKS = listed(
+    "add commit merge cherry-pick revert fetch pull clone init mv apply am format-patch notes bundle rerere "
+    "pack-refs commit-tree write-tree read-tree update-index sparse-checkout repack hash-object commit-graph"
 )
-_SHOWS = Program(_DIFF_SHORT + _LOG_SHORT, f"{_DIFF} {_LOG}", never=_SIGNATURES)
+_STARTS = re.compile(
+    r"--(upload-pack|receive-pack|exec|ext-diff|open-files-in-pager|extcmd|config-env|exec-path|git-dir|work-tree|namespace|"
+    r"template|config|textconv|output|output-directory|tool|gui|command|contents|super-prefix|server-option)(=.*)?"
+)
+_EXT = re.compile(r"[a-z][\w-]*::", re.I)
 
-READS: dict[str, Program] = {
-    "blame": Program(
-        "bceflL:M?C?npstw", "root show-stats porcelain line-porcelain incremental show-name show-number date:"
-    ),
-    "cat-file": Program("eptsz", "batch? batch-check? batch-all-objects"),
-    "describe": Program(
-        "", "all tags always long dirty? broken? abbrev? match: exclude: contains exact-match first-parent"
-    ),
-    "diff": Program(_DIFF_SHORT, f"{_DIFF} cached staged merge-base"),
-    "grep": Program(
-        f"aA:B:C:cEe:f:FGhHiIlLm:noPpqrvwWz{_DIGITS}",
-        "cached text ignore-case word-regexp invert-match extended-regexp basic-regexp perl-regexp fixed-strings "
-        "line-number column files-with-matches name-only files-without-match null only-matching count color? no-color "
-        "break heading show-function context: after-context: before-context: function-context max-depth: and or not "
-        "all-match quiet full-name max-count: recursive no-recursive",
-        files="rest",
-        pattern=("e", "f"),
-    ),
-    "log": _SHOWS,
-    "ls-files": Program(
-        "cdfikmostuvz",
-        "cached deleted modified others ignored stage directory no-empty-directory unmerged killed exclude-standard "
-        "error-unmatch full-name abbrev? eol deduplicate",
-    ),
-    "ls-tree": Program("drtlz", "long name-only name-status object-only full-name full-tree abbrev? format:"),
-    "merge-base": Program("a", "all octopus independent is-ancestor fork-point"),
-    "name-rev": Program("", "tags refs: exclude: all name-only no-undefined always"),
-    "rev-list": Program(_LOG_SHORT, f"{_LOG} count objects header timestamp", never=_SIGNATURES),
-    "rev-parse": Program(
-        "q",
-        "verify quiet symbolic symbolic-full-name abbrev-ref? short? all branches? tags? remotes? show-toplevel "
-        "show-prefix show-cdup git-dir git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree "
-        "is-bare-repository is-shallow-repository show-superproject-working-tree revs-only no-revs flags no-flags "
-        "default:",
-    ),
-    "shortlog": Program(f"censw?{_DIGITS}", f"numbered summary email committer group: {_LOG}", never=_SIGNATURES),
-    "show": _SHOWS,
-    "status": Program(
-        "bsu?vz",
-        "short branch show-stash porcelain? long verbose untracked-files? ignored? ahead-behind renames no-renames "
-        "column?",
-    ),
-}
-# Commands that list with these words behind them, and change something with others.
-LISTS: dict[str, frozenset[str]] = {
-    "branch": frozenset({"-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose"}),
-    "remote": frozenset({"-v", "--verbose"}),
-    "tag": frozenset({"-l", "--list"}),
-    "worktree": frozenset({"list"}),
-    "stash": frozenset({"list"}),
-}
-PREFIXES = ("--no-pager", "-P", "-C")
-NEEDS_A_WORD = frozenset({"worktree", "stash"})
+
+def git(step: Step, ground: Ground) -> Verdict:
+    args, folder = list(step.args), ""
+    while args and args[0].startswith("-"):
+        word = args.pop(0)
+        if word in ("--help", "--version", "-h", "-v", "--html-path", "--man-path", "--info-path"):
+            return READS
+        if word == "-C" and args:
+            folder = os.path.join(folder, args.pop(0))
+        elif word == "-c" and args:
+            setting = args.pop(0)
+            if not HARMLESS_SETTING.fullmatch(setting) and not HARMLESS_SETTING.fullmatch(setting.partition("=")[0]):
+                return ask("hidden-code", f"git -c {setting} can name a program that git starts")
+        elif word not in (
+            "--no-pager",
+            "-P",
+            "--literal-pathspecs",
+            "--no-optional-locks",
+            "-p",
+            "--paginate",
+            "--bare",
+        ):
+            return ask("hidden-code", f"git {word} makes git take its programs or files from elsewhere")
+    verb, rest = (args[0], args[1:]) if args else ("", [])
+    if UNKNOWN in verb:
+        return ask("hidden-code", "nobody can tell what git is to do")
+    if "--help" in rest:
+        return READS
+    return _trap(step, ground, folder, verb) or _options(verb, rest) or _verb(step, ground, verb, rest)
+
+
+def _trap(step: Step, ground: Ground, folder: str, verb: str) -> Verdict | None:
+    """A repository's own settings can name programs that git starts, so a foreign one is not harmless to look at."""
+    if verb in ("clone", "init", "help", "version", "ls-remote", "config"):
+        return None
+    for path in ground.paths(step, folder or "."):
+        if not ground.is_inside(step, path):
+            return ask(
+                "outside-code", "it is git outside the working folder, which may start what the settings there say"
+            )
+        if ground.local and is_made_of_plain_files(path):
+            return ask("hidden-code", "git would take a plain folder for a repository, and start what its settings say")
+    return None
+
+
+def _options(verb: str, rest: list[str]) -> Verdict | None:
+    for arg in rest:
+        if arg == "--":
+            return None
+        allowed = (verb == "difftool" and arg.startswith("--tool")) or (
+            verb in ("archive", "log", "diff", "format-patch") and arg.startswith("--output")
+        )
+        if (
+            _STARTS.fullmatch(arg)
+            and not allowed
+            and not (verb in ("rebase", "show", "cat-file", "log") and arg.startswith(("--exec", "--textconv")))
+        ):
+            return ask("hidden-code", f"git {verb} {arg} starts a program, or takes files from elsewhere")
+        if _EXT.match(arg):
+            return ask("hidden-code", f"{arg.partition('::')[0]}:: has git start a program")
+    if verb == "grep" and any(re.match(r"-O", arg) for arg in rest):
+        return ask("hidden-code", "git grep -O starts a program")
+    if (
+        verb in ("clone", "fetch", "pull", "ls-remote")
+        and any(re.match(r"-u$|-c$", arg) for arg in rest)
+        and verb == "clone"
+    ):
+        return ask("hidden-code", "git clone is told here what to start")
+    return None
+
+
+def _verb(step: Step, ground: Ground, verb: str, rest: list[str]) -> Verdict:
+    if rule := SPECIAL.get(verb):
+        return rule(step, ground, rest)
+    if verb in _READS:
+        output = value_of(rest, "--output")
+        paths = (
+            [word.partition(":")[2] or word for word in operands(rest)]
+            if verb in ("show", "diff", "blame", "cat-file")
+            else []
+        )
+        return ground.reading(step, paths) or (ground.writing(step, [output]) if output else None) or READS
+    if verb in _WORKS:
+        return WORKS
+    if not verb:
+        return READS
+    return ask("git", f"git {verb} is not ordinary work")
 
 
 def is_made_of_plain_files(folder: str) -> bool:
@@ -91,9 +123,11 @@ def is_made_of_plain_files(folder: str) -> bool:
     Such a folder is made by writing a few ordinary files, and its settings name programs that git starts.
     """
     while True:
-        has = {name for name in ("HEAD", "objects", "refs", "commondir", ".git") if os.path.lexists(f"{folder}/{name}")}
-        if {"HEAD", "commondir"} <= has or {"HEAD", "objects", "refs"} <= has:
+        has_ = {
+            name for name in ("HEAD", "objects", "refs", "commondir", ".git") if os.path.lexists(f"{folder}/{name}")
+        }
+        if {"HEAD", "commondir"} <= has_ or {"HEAD", "objects", "refs"} <= has_:
             return True
-        if ".git" in has or folder == os.path.dirname(folder):
+        if ".git" in has_ or folder == os.path.dirname(folder):
             return False
         folder = os.path.dirname(folder)

@@ -6,19 +6,18 @@ elsewhere (a commit's message, the files to add) is it the first words and `...`
 
 import shlex
 
-from hermes.safety.argv import SHELLS, WRAPPERS, parse, program
-from hermes.safety.programs import Program
+from hermes.safety.argv import SHELLS, parse, program
+from hermes.safety.wrappers import WRAPPERS
 
 Grant = tuple[str, ...]
 
 REST = "..."
 
-_OPEN_ENDED: dict[tuple[str, str], Program] = {
-    ("git", "add"): Program("ANnuv", "all update verbose dry-run intent-to-add refresh"),
-    ("git", "commit"): Program(
-        "am:qsv", "all message: quiet signoff verbose amend no-edit allow-empty dry-run author: date:"
-    ),
-    ("git", "switch"): Program("c:dq", "create: detach quiet"),
+# Their options, as `argv.parse` wants them.
+_OPEN_ENDED: dict[tuple[str, str], tuple[str, str]] = {
+    ("git", "add"): ("ANnuv", "all update verbose dry-run intent-to-add refresh"),
+    ("git", "commit"): ("am:qsv", "all message: quiet signoff verbose amend no-edit allow-empty dry-run author: date:"),
+    ("git", "switch"): ("c:dq", "create: detach quiet"),
 }
 # These run whatever they are handed, so their words say nothing about the effect.
 _RUNS_ANYTHING = SHELLS | frozenset(WRAPPERS) | {"eval", "source", ".", "su", "ssh", "parallel"}
@@ -42,7 +41,7 @@ def covers(grant: Grant, argv: tuple[str, ...]) -> bool:
 
 def _may_end_openly(argv: tuple[str, ...]) -> bool:
     row = _OPEN_ENDED.get((program(argv[0]), argv[1])) if len(argv) > 1 else None
-    return row is not None and not parse(argv[2:], row.short, row.long).unknown
+    return row is not None and not parse(argv[2:], *row).unknown
 
 
 def to_text(grant: Grant) -> str:

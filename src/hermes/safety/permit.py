@@ -11,6 +11,8 @@ from hermes.protocol.events import Answered, Approval
 from hermes.protocol.safety import Gate
 
 TIMEOUT = 60.0
+REMEMBERED = "remembered"
+"""The rule by which a gate allows what a person allowed before."""
 
 _NO_DETOUR = "Do not try to reach the same by another way; go on without it, or say what you need and why."
 
@@ -34,11 +36,12 @@ class Permit:
         self._ask = ask
         self._timeout = timeout
 
-    async def __call__(self, action: Action) -> None:
+    async def __call__(self, action: Action) -> bool:
+        """True if a person has approved this very action, now or before; False if nobody had to."""
         origin = self._origin()
         verdict = self._gate.judge(action, origin)
         if verdict.decision == "allow":
-            return
+            return verdict.rule == REMEMBERED
         if verdict.decision == "block":
             raise Denied(f"Blocked by the rule {verdict.rule}: {verdict.why}. {_NO_DETOUR}")
         choices = self._gate.choices(action, origin)
@@ -50,6 +53,7 @@ class Permit:
                 f"The person can run hermes with --yolo{_or_allow(action, choices)} to permit it."
             )
         self._take(answer, action, origin, choices)
+        return True
 
     def _take(self, answer: Answered, action: Action, origin: Origin, choices: tuple[str, ...]) -> None:
         if answer.how == "expired":

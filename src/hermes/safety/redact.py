@@ -8,10 +8,8 @@ from urllib.parse import quote, quote_plus
 
 from hermes.safety.assignments import find_assigned
 from hermes.safety.forms import find_forms
+from hermes.safety.masks import MASK
 from hermes.safety.shapes import Span, find_keys, has_key
-
-# Spelled so that this file does not hold what it looks for.
-MASK = "\u2026[masked]"
 
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 _PASSES = 4
@@ -19,11 +17,6 @@ _SHORTEST = 8
 _SHORTEST_MIXED = 6
 _KEPT = 4
 _KEPT_FROM = 20
-
-
-def has_mask(text: str) -> bool:
-    """Whether a text holds a mask: written to a file it would destroy the secret that stood there."""
-    return MASK in text
 
 
 class Redactor:

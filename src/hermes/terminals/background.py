@@ -3,12 +3,12 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
 from hermes.protocol.errors import TerminalError
-from hermes.protocol.terminals import ProcessInfo
+from hermes.protocol.terminals import BackgroundProcess, ProcessInfo
 from hermes.terminals.ends import Ends
 from hermes.terminals.output import Ring, decoded
 from hermes.terminals.process import LAST_WORDS, Child, Reader, Writer
@@ -98,13 +98,21 @@ class Background:
             self._on_exit(self.info)
 
 
+class Watched(BackgroundProcess, Protocol):
+    """A background process as its terminal looks after it."""
+
+    ended_at: float | None
+
+    def expect_end(self) -> None: ...
+
+
 class Tracked:
     """The background processes of a terminal, oldest first: those that run, and for half an hour those that ended."""
 
     def __init__(self) -> None:
-        self._all: list[Background] = []
+        self._all: list[Watched] = []
 
-    def current(self) -> tuple[Background, ...]:
+    def current(self) -> tuple[Watched, ...]:
         now = time.monotonic()
         self._all = [one for one in self._all if one.ended_at is None or now - one.ended_at < KEPT_FOR]
         return tuple(self._all)
@@ -118,5 +126,5 @@ class Tracked:
             raise TerminalError(f"{TRACKED} background processes are running; end one before you start another")
         self._all.remove(min(ended, key=lambda one: one.ended_at or 0.0))
 
-    def add(self, one: Background) -> None:
+    def add(self, one: Watched) -> None:
         self._all.append(one)

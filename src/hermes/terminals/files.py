@@ -31,10 +31,14 @@ _FORBIDDEN = re.compile(r"/proc/(\d+/|kcore$|kmsg$|kpage)")
 
 
 class LocalFiles:
-    """Files of this machine, seen from the folder that `cwd` names at the time; `env` says where home and rg are."""
+    """Files of this machine, seen from the folder that `cwd` names at the time; `env` says where home and rg are, `outside`
+    where something lies that commands in a sandbox call by another path."""
 
-    def __init__(self, cwd: Callable[[], str], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, cwd: Callable[[], str], env: Mapping[str, str], outside: Callable[[str], str] = lambda path: path
+    ) -> None:
         self._cwd = cwd
+        self._outside = outside
         self._home = env.get("HOME", "/")
         self._path = env.get("PATH", os.defpath)
 
@@ -67,7 +71,7 @@ class LocalFiles:
         return await find(search, await self.resolve(search.path), limit, self._path)
 
     def _absolute(self, path: str) -> str:
-        return absolute(path, self._cwd(), self._home)
+        return self._outside(absolute(path, self._cwd(), self._home))
 
     def _resolve(self, path: str) -> str:
         return os.path.realpath(self._absolute(path))

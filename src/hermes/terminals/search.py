@@ -34,17 +34,18 @@ async def find(search: Search, root: str, limit: int, path: str) -> tuple[Match,
     rg = shutil.which("rg", path=path)
     # From the root on, the kernel's own folders would be found too, and their files have no end.
     here = ["--one-file-system"] if root == "/" else []
-    argv = [*((rg,) if rg else _OWN), *_arguments(search, limit), *here, "--", target]
+    argv = [*((rg,) if rg else _OWN), *arguments(search, limit), *here, "--", target]
     if search.target == "content":
         lines = Lines(folder, limit)
         await _run(argv, folder, lines.take)
-        return _first(lines.matches, limit, search.context)
+        return first(lines.matches, limit, search.context)
     names = Names()
     await _run(argv, folder, names.take)
     return await asyncio.to_thread(_newest, folder, names.names, limit)
 
 
-def _arguments(search: Search, limit: int) -> list[str]:
+def arguments(search: Search, limit: int) -> list[str]:
+    """What rg is told."""
     argv = ["--no-config", "--no-ignore-global", "--no-messages"]
     if search.target == "files":
         glob = "iglob" if search.ignore_case else "glob"
@@ -175,7 +176,7 @@ class _Event(Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Event)
 
 
-def _first(matches: list[Match], limit: int, context: int) -> tuple[Match, ...]:
+def first(matches: list[Match], limit: int, context: int) -> tuple[Match, ...]:
     """Up to the last hit that is wanted, and the lines of context behind it."""
     kept: list[Match] = []
     hits, last = 0, Match("", 0, "")

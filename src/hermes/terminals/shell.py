@@ -37,7 +37,7 @@ builtin unset __hermes
 
 # The trap is for a command that exits. Options that the command has set and functions that it has defined must not
 # disturb the saving: hence `set` first, and `builtin`.
-_SAVE = """\
+SAVE = """\
 __hermes_save() {{
 builtin set +eux
 builtin unset -f __hermes_save
@@ -94,22 +94,28 @@ class Shell:
         self.keep = (script, left)
         self.argv = (bash, "--norc", "--noprofile", "-c", _START.format(script=script), "bash")
         prepare = _PREPARE.format(script=script, limit=marks.limit(mark))
-        prepare += _SAVE.format(left=left, variable=marks.VARIABLE) if saves else _SAVE_NOTHING
+        prepare += SAVE.format(left=left, variable=marks.VARIABLE) if saves else _SAVE_NOTHING
         # The leader of a session gets the first terminal that it opens as its controlling one.
-        prepare += f": <>{tty}\n" if tty else ""
+        # (In a sandbox it has no such name, and is the controlling one already.)
+        prepare += f"{{ : <>{tty}; }} 2>/dev/null\n" if tty else ""
         prepare += _TAKE_OVER
         fill(script, b"\0".join((prepare.encode(), state.script, body, b"")))
 
     def left(self) -> State | None:
         """The state that it left; None if it had no time to, or was replaced by another program (exec)."""
-        folder, *more = contents(self.keep[1]).split(b"\0")
-        if len(more) != 3:
-            return None
-        return State(os.fsdecode(folder[:-1]), os.fsdecode(more[0]), more[1])
+        return left_state(contents(self.keep[1]))
 
     def close(self) -> None:
         for fd in self.keep:
             os.close(fd)
+
+
+def left_state(record: bytes) -> State | None:
+    """What SAVE wrote, if it is whole."""
+    folder, *more = record.split(b"\0")
+    if len(more) != 3:
+        return None
+    return State(os.fsdecode(folder[:-1]), os.fsdecode(more[0]), more[1])
 
 
 def _bytes(command: str) -> bytes:

@@ -10,11 +10,14 @@ from contextlib import ExitStack
 
 from msgspec.structs import replace
 
+from hermes.config import Settings
 from hermes.protocol.errors import TerminalError
 from hermes.protocol.ids import new_id
+from hermes.protocol.safety import NO_GRANTS, Sandbox, granted
 from hermes.protocol.terminals import BackgroundProcess, ProcessInfo, Ran
 from hermes.terminals.background import Background, Tracked
 from hermes.terminals.ends import Ends, given, pipes, pseudo_terminal
+from hermes.terminals.files import LocalFiles
 from hermes.terminals.marks import call_mark, terminal_mark
 from hermes.terminals.output import Kept, decoded
 from hermes.terminals.paths import absolute, nearest_folder, printable
@@ -35,18 +38,30 @@ class LocalTerminal:
 
     Children get `env` and nothing else of our own environment. `setup` is a command (say `. ~/.bashrc`) that runs once,
     before the first one, for the variables, functions and aliases it leaves. Processes carry a mark made from `name`, by
-    which `survivors.end_all_of` finds them after a crash. Output beyond `cap` bytes is cut in the middle.
+    which `survivors.end_all_of` finds them after a crash. Output beyond `cap` bytes is cut in the middle. A command that a
+    person lets out of the `sandbox` starts as the first one did: what others left could make it do something else.
     """
 
     kind = "local"
 
-    def __init__(self, cwd: str, env: Mapping[str, str], *, setup: str = "", name: str = "", cap: int = CAP) -> None:
+    def __init__(
+        self,
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        setup: str = "",
+        name: str = "",
+        cap: int = CAP,
+        sandbox: Sandbox | None = None,
+    ) -> None:
         self._env = {key: value for key, value in env.items() if key not in ("PWD", "OLDPWD", "_")}
         self._has_term = "TERM" in env
         self._home = env.get("HOME", "/")
         self._bash = shutil.which("bash", path=env.get("PATH", os.defpath))
         self._setup = setup
         self._cap = cap
+        self._sandbox = sandbox
+        self._first_script = b""
         self._mark = terminal_mark(name)
         self._state = State(os.path.abspath(cwd))
         self._preparing = asyncio.Lock()
@@ -139,6 +154,9 @@ class LocalTerminal:
             one.expect_end()
         await settled(in_own_thread(Tree(self._mark, spare=self._children).end))
         await asyncio.gather(*(one.wait(2 * LAST_WORDS) for one in self._tracked.current()))
+        if self._sandbox:
+            await asyncio.to_thread(self._sandbox.close)
+            reap_adopted(self._mark, self._children)
 
     async def _ready(self, cwd: str | None) -> State:
         """The state that a command starts from, in an existing folder; the first one is what `setup` leaves."""
@@ -147,15 +165,26 @@ class LocalTerminal:
                 await self._set_up()
         if self._closed:
             raise TerminalError("the terminal is closed")
+        state = replace(self._state, script=self._first_script) if self._is_let_out else self._state
         if cwd is not None:
             folder = os.path.realpath(absolute(cwd, self.cwd, self._home))
-            if not os.path.isdir(folder):
+            if not self._is_folder(folder):
                 raise TerminalError(f"there is no folder {folder}")
-            return replace(self._state, folder=folder)
-        if not os.path.isdir(gone := self.cwd):
+            return replace(state, folder=folder)
+        if not self._is_folder(gone := self.cwd):
             self._state = replace(self._state, folder=nearest_folder(gone))
             raise TerminalError(f"the folder {gone} is gone: nothing was run, and the terminal is now in {self.cwd}")
-        return self._state
+        return state
+
+    def _is_folder(self, path: str) -> bool:
+        return os.path.isdir(self._outside(path))
+
+    def _outside(self, path: str) -> str:
+        return self._sandbox.outside(path) if self._sandbox else path
+
+    @property
+    def _is_let_out(self) -> bool:
+        return self._sandbox is not None and granted.get() != NO_GRANTS
 
     async def _set_up(self) -> None:
         first = replace(self._state, folder=nearest_folder(self.cwd))
@@ -163,6 +192,7 @@ class LocalTerminal:
             _, left = await self._foreground(command, first, SETUP_SECONDS, given(b""), lambda data: None)
             if left:
                 self._state = replace(self._state, script=left.script)
+                self._first_script = left.script
                 # The script holds every variable but those whose names bash cannot write.
                 self._env = {key: value for key, value in self._env.items() if not _is_shell_name(key)}
                 return
@@ -204,10 +234,14 @@ class LocalTerminal:
                 raise TerminalError("bash is not installed; install it with your package manager")
             shell = Shell(self._bash, command, state, env, mark, saves, ends.tty)
             failed.callback(shell.close)
+            argv, env = shell.argv, shell.env
+            if self._sandbox:
+                tty = bool(ends.tty)
+                argv, env = self._sandbox.wrap(argv, env, state.folder, granted.get(), tty=tty, lasting=not saves)
             child = Child(
-                shell.argv,
-                env=shell.env,
-                cwd=state.folder,
+                argv,
+                env=env,
+                cwd=self._outside(state.folder),
                 stdin=ends.stdin,
                 stdout=ends.stdout,
                 keep=shell.keep,
@@ -219,13 +253,19 @@ class LocalTerminal:
 
     def _carry_over(self, before: State, after: State) -> str:
         """Take over what a command has changed, and only that, since others may have run beside it; its folder now."""
-        folder = nearest_folder(after.folder)
+        folder = after.folder if self._is_folder(after.folder) else nearest_folder(after.folder)
         if folder != before.folder:
             self._state = replace(self._state, folder=folder, previous=after.previous)
-        if after.script != before.script:
+        if after.script != before.script and not self._is_let_out:
             self._state = replace(self._state, script=after.script)
         return folder
 
 
 def _is_shell_name(key: str) -> bool:
     return key.isascii() and key.isidentifier()
+
+
+def open_local(settings: Settings, session: str, cwd: str, env: Mapping[str, str]) -> tuple[LocalTerminal, LocalFiles]:
+    """This machine, in the working folder."""
+    terminal = LocalTerminal(cwd, env, name=session)
+    return terminal, LocalFiles(lambda: terminal.cwd, env)

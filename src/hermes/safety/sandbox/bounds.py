@@ -1,0 +1,176 @@
+"""What a command may see and change: for each place of the file system the rule that is nearest to it.
+
+/                      read
+/tmp, /var/tmp         the session's own, removed at its end; of the real one only what leads to the places below
+/run                   empty but for name resolution: the sockets there lead out
+workspace              write
+its .git               write, but for hooks and settings; what starts by itself: read
+caches of build tools  folders of the sandbox's own in their place, kept from session to session
+keys, Hermes' home     hidden; its skills: read
+what was granted       write
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from hermes.protocol.safety import Grants
+from hermes.safety.places import STARTS_BY_ITSELF, Places, inside
+from hermes.safety.sandbox.hidden import hidden
+from hermes.safety.sandbox.repository import RUNS_LATER, git_folders
+
+TEMPORARY = ("/tmp", "/var/tmp")
+# Files that a CI service runs do nothing on this machine, reach it only by a push, and change with every branch.
+_CI = frozenset({".github/workflows", ".github/actions", ".gitlab-ci.yml", ".circleci", ".buildkite", ".travis.yml"})
+_CI |= {".drone.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", ".git"}
+PROTECTED = tuple(name for name in STARTS_BY_ITSELF if name not in _CI)
+_SHOWN_OF_RUN = (
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager/resolv.conf",
+    "/run/media",
+    "/run/current-system",
+    "/run/opengl-driver",
+)
+
+Kind = Literal["read", "write", "hide"]
+
+
+class Mount(Struct, frozen=True):
+    """The rule for a place, and what is shown there if it is not what lies there."""
+
+    path: str
+    kind: Kind
+    source: str = ""
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    """What is settled for a session: `own` is its private folder; `caches` are rules too; `paths` the person has opened."""
+
+    workspace: str
+    places: Places
+    own: str
+    caches: tuple[Mount, ...] = ()
+    network: bool = True
+    paths: tuple[str, ...] = ()
+
+
+def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
+    """All rules, outer places before inner ones."""
+    rules: dict[str, Mount] = {}
+    secret = set(hidden(bounds.places, bounds.workspace))
+    writable = [*_writable(bounds), *bounds.paths]
+
+    def add(path: str, kind: Kind, source: str = "") -> None:
+        rules[path] = Mount(path, kind, source)
+
+    here = (cwd,) if shown(bounds, cwd) == cwd else ()
+    for mount in _temporary(bounds, (*here, bounds.workspace, bounds.places.user_home, *grants.paths)):
+        rules[mount.path] = mount
+    for path in _SHOWN_OF_RUN:
+        if os.path.lexists(path):
+            add(path, "read")
+    for mount in bounds.caches:
+        rules[mount.path] = mount
+    for path in writable:
+        add(path, "write")
+    for path in secret:
+        add(path, "hide")
+    if os.path.isdir(skills := os.path.join(bounds.places.home, "skills")):
+        add(skills, "read")
+    for path in _protected(bounds):
+        add(path, "read")
+    for path in bounds.paths:
+        add(path, "write")
+    for path in _granted(grants, secret):
+        add(path, "write")
+    for path in _ways(rules, writable):
+        add(path, "write")
+    return sorted(rules.values(), key=lambda mount: (mount.path.count("/"), mount.path))
+
+
+def _writable(bounds: Bounds) -> Iterator[str]:
+    """The workspace and its history. Of a whole home, what has no dot before its name: the rest steers programs."""
+    workspace, home = bounds.workspace, bounds.places.user_home
+    if not inside(home, workspace):
+        yield workspace
+    elif workspace == home:
+        own = bounds.places.home
+        yield from (
+            entry.path
+            for entry in os.scandir(home)
+            if not entry.name.startswith(".") and not entry.is_symlink() and not inside(own, entry.path)
+        )
+    yield from git_folders(workspace)
+
+
+def _protected(bounds: Bounds) -> Iterator[str]:
+    """Files in the workspace that run by themselves later."""
+    for folder in git_folders(bounds.workspace):
+        # A folder that is not there cannot be protected, and git is content with an empty one.
+        os.makedirs(os.path.join(folder, "hooks"), exist_ok=True)
+        for name in RUNS_LATER:
+            if os.path.lexists(path := os.path.join(folder, name)) and not os.path.islink(path):
+                yield path
+    entries = frozenset(os.listdir(bounds.workspace))
+    for name in PROTECTED:
+        path = os.path.join(bounds.workspace, name)
+        if name.partition("/")[0] in entries and os.path.lexists(path) and os.path.realpath(path) == path:
+            yield path
+
+
+def _temporary(bounds: Bounds, needed: tuple[str, ...]) -> Iterator[Mount]:
+    for path, name in zip(TEMPORARY, ("tmp", "var-tmp"), strict=True):
+        if not os.path.isdir(path) or bounds.workspace == path:
+            continue
+        yield Mount(path, "write", os.path.join(bounds.own, name))
+        for place in needed:
+            if inside(place, path) and place != path and os.path.lexists(top := _first_below(path, place)):
+                yield Mount(top, "read")
+
+
+def shown(bounds: Bounds, path: str) -> str:
+    """Where something really lies that has this path inside; what only the real /tmp has is taken from there."""
+    rules = [*bounds.caches, *_temporary(bounds, (bounds.workspace, bounds.places.user_home))]
+    nearest = max((rule for rule in rules if inside(path, rule.path)), key=lambda rule: len(rule.path), default=None)
+    if nearest is None or not nearest.source or inside(path, bounds.workspace):
+        return path
+    real = os.path.normpath(os.path.join(nearest.source, os.path.relpath(path, nearest.path)))
+    return path if os.path.lexists(path) and not os.path.lexists(real) else real
+
+
+def _first_below(folder: str, path: str) -> str:
+    return os.path.join(folder, os.path.relpath(path, folder).split("/")[0])
+
+
+def _granted(grants: Grants, secret: set[str]) -> Iterator[str]:
+    """A granted place, or the folder it lies in: most programs replace a file rather than write into it.
+
+    What is hidden is granted by itself, never its folder with all that lies beside it.
+    """
+    for path in grants.paths:
+        if any(inside(path, place) for place in secret):
+            if os.path.lexists(path):
+                yield path
+        elif os.path.isdir(folder := os.path.dirname(path)) and folder != "/":
+            yield folder
+        elif os.path.lexists(path):
+            yield path
+
+
+def _ways(rules: dict[str, Mount], writable: list[str]) -> list[str]:
+    """The folders between a writable place and what is kept from being written in it.
+
+    Only a folder that has a rule of its own cannot be renamed, with what is protected in it put back changed.
+    """
+    ways: list[str] = []
+    for mount in rules.values():
+        for root in writable:
+            folder = os.path.dirname(mount.path)
+            while mount.kind != "write" and folder != root and inside(folder, root):
+                if folder not in rules:
+                    ways.append(folder)
+                folder = os.path.dirname(folder)
+    return ways

@@ -1,0 +1,68 @@
+"""A command in namespaces of its own, made by bubblewrap: its own view of files, processes and, if wanted, no network."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+from hermes.protocol.safety import Grants
+from hermes.safety.sandbox.bounds import Bounds, Mount, mounts
+
+# What root needs to build and unpack; nothing that reaches past the mounts.
+ROOT_KEEPS = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "NET_BIND_SERVICE")
+NAMESPACES = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+
+
+def arguments(
+    program: str, bounds: Bounds, argv: tuple[str, ...], cwd: str, grants: Grants, *, tty: bool, lasting: bool
+) -> tuple[str, ...]:
+    """The call of bubblewrap that runs a command within the bounds."""
+    rules = mounts(bounds, cwd, grants)
+    return (
+        *start(program),
+        # Without this, what the command leaves running keeps its namespace alive.
+        *(() if lasting else ("--die-with-parent",)),
+        *(() if bounds.network else ("--unshare-net",)),
+        *(word for mount in rules for word in _words(mount)),
+        # Only now: what is shown in a hidden folder needs a place in it first.
+        *(word for mount in rules if _is_hidden_folder(mount) for word in ("--remount-ro", mount.path)),
+        "--chdir",
+        cwd,
+        "--",
+        # The session's leader here is bubblewrap; job control and /dev/tty need one that has the terminal.
+        *((shutil.which("setsid") or "setsid", "-c") if tty else ()),
+        *argv,
+    )
+
+
+def start(program: str) -> tuple[str, ...]:
+    """The part that is the same for every command: a read-only system, and nothing that is running."""
+    return (
+        program,
+        *NAMESPACES,
+        *(_capabilities() if os.geteuid() == 0 else ()),
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *("--tmpfs", "/run", "--dir", f"/run/user/{os.getuid()}"),
+    )
+
+
+def _words(mount: Mount) -> Iterator[str]:
+    source = mount.source or mount.path
+    match mount.kind:
+        case "read":
+            yield from ("--ro-bind-try", source, mount.path)
+        case "write":
+            yield from ("--bind-try", source, mount.path)
+        case "hide" if _is_hidden_folder(mount):
+            yield from ("--tmpfs", mount.path)
+        case "hide":
+            yield from ("--ro-bind", "/dev/null", mount.path)
+
+
+def _is_hidden_folder(mount: Mount) -> bool:
+    return mount.kind == "hide" and os.path.isdir(mount.path)
+
+
+def _capabilities() -> Iterator[str]:
+    yield from ("--cap-drop", "ALL")
+    for name in ROOT_KEEPS:
+        yield from ("--cap-add", f"CAP_{name}")

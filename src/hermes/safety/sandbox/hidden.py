@@ -1,0 +1,117 @@
+"""Which places of this machine no command may look into: keys, logins, what was typed, and ways to other programs."""
+
+import os
+from collections.abc import Iterator
+
+from hermes.safety.places import CREDENTIALS, SYSTEM_CREDENTIALS, Places, inside
+
+# In a person's home, beyond what the gate asks about by name.
+BROWSERS = (
+    ".mozilla",
+    ".thunderbird",
+    ".librewolf",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".var/app",
+    "snap/firefox",
+    "snap/chromium",
+)
+LOGINS = (
+    ".config/Bitwarden",
+    ".config/1Password",
+    ".config/keepassxc",
+    ".local/share/kwalletd",
+    ".config/Slack",
+    ".config/discord",
+    ".config/Signal",
+    ".config/rclone",
+    ".config/hub",
+    ".config/glab-cli",
+    ".config/doctl",
+    ".config/stripe",
+    ".config/ngrok",
+    ".config/containers/auth.json",
+    ".config/composer/auth.json",
+    ".config/git/credentials",
+    ".config/github-copilot",
+    ".config/sops",
+    ".config/age",
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".fly",
+    ".ngrok2",
+    ".s3cfg",
+    ".boto",
+    ".oci",
+    ".bluemix",
+    ".aliyun",
+    ".databrickscfg",
+    ".snowsql",
+    ".kaggle",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".bundle/config",
+    ".nuget/NuGet/NuGet.Config",
+    ".Xauthority",
+    ".ICEauthority",
+)
+TYPED = (
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".local/share/fish/fish_history",
+)
+# Whoever reaches such a socket can have commands run outside of every bound.
+SOCKETS = (".docker/run", ".docker/desktop", ".colima", ".lima", ".1password")
+IN_HOMES = (*CREDENTIALS, *BROWSERS, *LOGINS, *TYPED, *SOCKETS)
+IN_SYSTEM = (
+    *SYSTEM_CREDENTIALS,
+    "/etc/ssl/private",
+    "/etc/ssh/ssh_host_rsa_key",
+    "/etc/ssh/ssh_host_ecdsa_key",
+    "/etc/ssh/ssh_host_ed25519_key",
+)
+# A project's own .npmrc says where its packages come from; npm cannot work without it.
+IN_PROJECTS = tuple(name for name in CREDENTIALS if name != ".npmrc")
+
+
+def hidden(places: Places, workspace: str) -> Iterator[str]:
+    """The places there are now, without links: Hermes' home, keys in every home that can be read and in the workspace."""
+    yield places.home
+    yield from (os.path.realpath(path) for path in IN_SYSTEM if os.access(path, os.R_OK))
+    for folder in homes(places.user_home):
+        yield from _there(folder, IN_HOMES)
+    yield from _there(workspace, IN_PROJECTS)
+
+
+def homes(user_home: str) -> list[str]:
+    """This person's home, and whichever others this process may look into."""
+    try:
+        others = [entry.path for entry in os.scandir("/home") if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        others = []
+    readable = [path for path in ("/root", *others) if os.access(path, os.R_OK | os.X_OK)]
+    return list(dict.fromkeys([user_home, *readable]))
+
+
+def _there(folder: str, names: tuple[str, ...]) -> Iterator[str]:
+    try:
+        entries = frozenset(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        if name.partition("/")[0] in entries and os.path.lexists(path := os.path.join(folder, name)):
+            # A link that leads out of every home (to /dev/null, say) is left alone: hiding its end would hide too much.
+            end = os.path.realpath(path)
+            if end == path or not any(inside(end, place) for place in ("/dev", "/proc", "/sys")):
+                yield end

@@ -1,0 +1,44 @@
+"""The same bounds where there is no bubblewrap, as far as Landlock can draw them.
+
+Landlock cannot put one folder over another or make an exception within what it permits. So temporary files and caches go
+to the sandbox's folders by variables and the real /tmp is not writable; hooks in the workspace are; and the names of
+hidden files can be seen, though not what is in them. Processes are ended by their marks alone.
+"""
+
+import sys
+from collections.abc import Mapping
+
+from hermes.protocol.safety import Grants
+from hermes.safety.places import inside
+from hermes.safety.sandbox import landlocked
+from hermes.safety.sandbox.bounds import Bounds, mounts
+
+WEAKER = (
+    "commands are held by Landlock: git hooks in the working folder are not protected, and sockets of other programs "
+    "can be reached; install bubblewrap for the full sandbox"
+)
+TCP_ONLY = "; of the network only TCP is cut off"
+NO_NETWORK_RULES = "; this kernel's Landlock cannot cut off the network"
+
+
+def notice(network: bool, abi: int) -> str:
+    """What people should know about it."""
+    return WEAKER + ("" if network else TCP_ONLY if abi >= 4 else NO_NETWORK_RULES)
+
+
+def arguments(bounds: Bounds, argv: tuple[str, ...], cwd: str, grants: Grants, extra: Mapping[str, str]) -> list[str]:
+    """The call of our launcher; `extra` are folders that variables lead to."""
+    rules = mounts(bounds, cwd, grants)
+    hidden = [mount.path for mount in rules if mount.kind == "hide"]
+    shown = [m.path for m in rules if m.kind == "read" and any(inside(m.path, place) for place in hidden)]
+    writable = [mount.path for mount in rules if mount.kind == "write" and not mount.source]
+    return [
+        # -I and -S keep the working folder and the person's settings from deciding what is imported.
+        *(sys.executable, "-I", "-S", landlocked.__file__),
+        "on" if bounds.network else "off",
+        *(f"+{path}" for path in dict.fromkeys([*writable, *extra.values()])),
+        *(f"-{path}" for path in hidden),
+        *(f"={path}" for path in shown),
+        "--",
+        *argv,
+    ]

@@ -1,0 +1,63 @@
+"""Where git keeps a folder's history, so that a commit can be made though the folder is only a part of the repository."""
+
+import os
+from collections.abc import Iterator
+
+# Programs named in these run whenever the person uses git later: they stay as they are.
+RUNS_LATER = ("hooks", "config", "config.worktree")
+
+
+def git_folders(workspace: str) -> Iterator[str]:
+    """The .git folders that work in this folder writes to: its own or the one above it, and those of folders in it."""
+    if found := _nearest(workspace):
+        yield from _stores(found)
+    try:
+        entries = list(os.scandir(workspace))
+    except OSError:
+        return
+    for entry in entries:
+        path = os.path.join(entry.path, ".git")
+        if entry.name != ".git" and entry.is_dir(follow_symlinks=False) and _is_store(path):
+            yield path
+
+
+def _nearest(folder: str) -> str:
+    while True:
+        path = os.path.join(folder, ".git")
+        if os.path.lexists(path):
+            return path
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+
+
+def _stores(path: str) -> Iterator[str]:
+    """A .git folder as it is; of a linked worktree, the folder of the repository it belongs to.
+
+    A command can write whatever it likes into a .git file, so the other side has to name this worktree too.
+    """
+    if _is_store(path):
+        yield path
+    elif os.path.isfile(path) and not os.path.islink(path):
+        store = _first_line(path).removeprefix("gitdir:").strip()
+        store = os.path.realpath(os.path.join(os.path.dirname(path), store))
+        common = os.path.dirname(os.path.dirname(store))
+        named = _first_line(os.path.join(store, "gitdir"))
+        is_worktree = os.path.basename(os.path.dirname(store)) == "worktrees"
+        if is_worktree and named and os.path.realpath(named) == path and _is_store(common):
+            yield common
+
+
+def _is_store(path: str) -> bool:
+    if os.path.islink(path):
+        return False
+    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline(4096).strip()
+    except OSError:
+        return ""

@@ -1,0 +1,66 @@
+"""Shell text as a tree, made with tree-sitter's grammar of bash, and the text itself without its disguises."""
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+LONGEST = 50_000
+# The time to parse grows with the square of the number of operators, so there is a limit to them too.
+MOST_OPERATORS = 2500
+READABLE_START = 2000
+
+# Stands in a word for what only the running shell will know.
+UNKNOWN = "\ufffc"
+# Private marks used while words are put together: a gap between words, and braces and commas that were quoted.
+GAP = "\ue000"
+QUOTED = str.maketrans("{,}", "\ue001\ue002\ue003")
+UNQUOTED = str.maketrans("\ue001\ue002\ue003", "{,}")
+
+_OPERATOR = re.compile(r"[|&;(){}<>$`]")
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
+_OWN_MARKS = re.compile(f"[{UNKNOWN}{GAP}\ue001-\ue003]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# These change the order in which a text is shown, or end it: what a person reads is not what runs.
+_DECEIVES = re.compile(r"[\x00\x1b\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def normalise(text: str) -> str:
+    """The text without terminal escapes, characters nobody sees, and look-alikes of plain letters."""
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", _ESCAPES.sub("", text)))
+
+
+def without_marks(text: str) -> str:
+    """The text without characters that mean something of our own here."""
+    return _OWN_MARKS.sub("", text)
+
+
+def deceives(text: str) -> bool:
+    """Whether a text holds characters that make it look different from what it is, or our own private marks."""
+    return bool(_DECEIVES.search(text) or _OWN_MARKS.search(text))
+
+
+def is_readable(text: str) -> bool:
+    """Whether a text is short and simple enough to be parsed in no time."""
+    return len(text) <= LONGEST and len(_OPERATOR.findall(text)) <= MOST_OPERATORS
+
+
+def tree(text: str) -> "Node":
+    """The tree of a shell text; what the grammar does not understand is a node of type ERROR in it."""
+    return _parser().parse(text.encode("utf-8", "replace")).root_node
+
+
+def text_of(node: "Node") -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+@cache
+def _parser() -> "Parser":
+    # 40 ms of import, so only once there is something to parse.
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))

@@ -1,0 +1,76 @@
+"""A scratch home with keys in it, a working folder, and terminals held by each kind of sandbox."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from hermes.safety.places import Places
+from hermes.safety.sandbox.local import LocalSandbox, Wanted
+from hermes.terminals.backends.local import LocalTerminal
+from tests.terminals.conftest import nap
+
+__all__ = ["nap"]
+
+Kind = Literal["bubblewrap", "landlock", "off"]
+CANARY = "canary-7f3a91"
+
+
+class Scene:
+    """A person's home and working folder, both without links, and terminals in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.own = self.home / ".hermes"
+        self.work = folder / "work"
+        for path in (self.home / ".ssh", self.home / ".config/systemd/user", self.own / "skills", self.work):
+            path.mkdir(parents=True)
+        for path in (self.home / ".ssh/id_rsa", self.home / ".netrc", self.own / ".env", self.own / "skills/one.md"):
+            path.write_text(CANARY)
+        for path in (self.home / ".bashrc", self.home / "letter.txt", self.own / "config.yaml", folder / "beside.txt"):
+            path.write_text("as it was\n")
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+        self.terminals: list[LocalTerminal] = []
+        self.told: list[str] = []
+
+    def sandbox(self, wanted: Wanted, workspace: Path | None = None) -> LocalSandbox:
+        places = Places(home=str(self.own), user_home=str(self.home))
+        folder = str(workspace or self.work)
+        return LocalSandbox(str(self.work), folder, places, self.env, wanted=wanted, tell=self.told.append)
+
+    def terminal(
+        self, kind: Kind, workspace: Path | None = None, *, network: bool = True, paths: tuple[str, ...] = ()
+    ) -> LocalTerminal:
+        box = self.sandbox(Wanted(kind, network, paths), workspace)
+        terminal = LocalTerminal(str(workspace or self.work), self.env, sandbox=box)
+        self.terminals.append(terminal)
+        return terminal
+
+    def files(self) -> dict[str, bytes]:
+        """What the person would miss: every file of the home but caches, and what lies beside the working folder."""
+        home = self.work.parent
+        skipped = (self.work, self.own / "sandbox", self.home / ".cache")
+        return {
+            str(path.relative_to(home)): path.read_bytes()
+            for path in sorted(home.rglob("*"))
+            if path.is_file() and not any(path.is_relative_to(place) for place in skipped)
+        }
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    one = Scene(tmp_path.resolve())
+    yield one
+    for terminal in one.terminals:
+        await terminal.close()
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def held(request: pytest.FixtureRequest) -> Kind:
+    """Each kind of sandbox, where the machine has it."""
+    if request.param == "bubblewrap" and shutil.which("bwrap") is None:
+        pytest.skip("bwrap not installed")
+    return request.param
