@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import decoder, inserts, memory, prompt, resume, startup, steps, table, turn, writers
+from bench import decoder, inserts, memory, prompt, recovery, resume, servers, startup, steps, table, turn, writers
 from bench.cost import Failed
 from bench.stage import Stage
 from bench.table import Row
@@ -26,6 +26,8 @@ ROWS: dict[str, Callable[[Stage], Iterator[Row]]] = {
     "resume": resume.measure,
     "writers": writers.measure,
     "decoder": decoder.measure,
+    "servers": servers.measure,
+    "recovery": recovery.measure,
 }
 
 

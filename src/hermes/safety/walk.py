@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DEEPEST_SHELL = 8
 
 
+DECLARES = frozenset({"export", "declare", "typeset", "readonly", "local"})
+
+
 class Walk:
     """One walk through one command; `found` holds the programs and puzzles met so far, in order."""
 
@@ -210,7 +213,8 @@ class Walk:
         else:
             if led.more:
                 self._running.puzzle("there are words behind a redirection")
-            text = "".join(self._statement(body, inner) or "" for body in bodies)
+            texts = [self._statement(body, inner) for body in bodies]
+            text = None if None in texts else "".join(each or "" for each in texts)
             if led.writes or not bodies:
                 self._running.start([], replace(context, plain=not bodies), writes=led.writes)
         self._running.wrote(led.writes, text)
@@ -240,6 +244,9 @@ class Walk:
                     words[-1] = words[-1][:-1] + expanded.pop(0)[1:]
                 words += expanded
             end = child.end_byte
+        if words and words[0] in DECLARES:
+            # The grammar knows these words, but not behind a `!`.
+            self._running.puzzle(f"{words[0]} stands where it is not understood")
         led = redirected(redirects, context.input, self._words)
         env = self._env(node)
         words += [*led.more, *more]

@@ -17,7 +17,8 @@ def git(*words: object) -> None:
 
 
 async def succeed(scene: Scene, kind: Kind, command: str) -> str:
-    ran = await scene.terminal(kind).run(command, timeout=120)
+    # The interpreter of the tests may itself lie in a temporary folder, which commands would not see.
+    ran = await scene.terminal(kind, paths=(sys.prefix,)).run(command, timeout=120)
     assert ran.code == 0, ran.output
     return ran.output
 
