@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from hermes.protocol.actions import Action, Origin, RunCommand, Verdict
+from hermes.safety.commands.grants import Grant
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.grants import Grant
 from hermes.safety.places import Places
 
 NOBODY = "/home/nobody-of-this-machine"

@@ -19,8 +19,8 @@ from hermes.protocol.actions import (
     WritePath,
 )
 from hermes.protocol.safety import Gate as GateProtocol
+from hermes.safety.commands.grants import Grant
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.grants import Grant
 from tests.safety.scene import NOBODY, ORIGIN, PLACES, WORKSPACE, judge, make_gate
 
 TAINTED = Origin(surface="cli", session="one", workspace=WORKSPACE, untrusted=("web:evil.example",))

@@ -5,8 +5,8 @@ import pytest
 from hermes.protocol.actions import Action, Origin, RunCommand, SendMessage, WritePath
 from hermes.protocol.errors import Denied
 from hermes.protocol.events import Answered, Approval
+from hermes.safety.commands.grants import Grant
 from hermes.safety.gate import Gate
-from hermes.safety.grants import Grant
 from hermes.safety.permit import Permit, hash_of
 from tests.safety.scene import ORIGIN, WORKSPACE, make_gate
 

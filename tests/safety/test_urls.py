@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.addresses import why_not_address
-from hermes.safety.redact import Redactor
+from hermes.safety.secrets.redact import Redactor
 from hermes.safety.urls import BadURL, URLPolicy, judge_url, parse
 
 CORPUS = [json.loads(line) for line in (Path(__file__).parent / "corpora" / "urls.jsonl").read_text().splitlines()]

@@ -2,7 +2,7 @@
 
 from hermes.protocol.events import TurnEnded
 from hermes.protocol.items import text_of
-from hermes.safety.masks import MASK
+from hermes.safety.secrets.masks import MASK
 from tests.services.model_server import ModelServer
 from tests.services.script import Call, Reply, call
 from tests.stories.stage import Home, ended, tell

@@ -30,10 +30,10 @@ from hermes.protocol.ops import Budget
 from hermes.protocol.store import SessionRow
 from hermes.protocol.terminals import Files, Terminal
 from hermes.protocol.tools import Tool
+from hermes.safety.commands.grants import Grant, from_text, to_text
 from hermes.safety.contracts import Contracts
 from hermes.safety.environment import scrubbed
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.grants import Grant, from_text, to_text
 from hermes.safety.places import Places
 from hermes.store.owner import this_process
 from hermes.store.sqlite import SqliteStore, make_blob
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from hermes.app.supply import ServerSupply
     from hermes.mcp.contract import Sample
     from hermes.models.local import Local
-    from hermes.safety.redact import Redactor
+    from hermes.safety.secrets.redact import Redactor
 
 log = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
@@ -145,7 +145,7 @@ class App:
     @cached_property
     def redactor(self) -> "Redactor":
         """Masks what must not be shown: keys in the settings and whatever looks like one."""
-        from hermes.safety.redact import Redactor
+        from hermes.safety.secrets.redact import Redactor
 
         environ = self.settings.environ
         return Redactor(value for name, value in environ.items() if config.SECRET_NAME.match(name))

@@ -11,7 +11,7 @@ from hermes.mcp.make import make_server
 from hermes.mcp.server import Server
 from hermes.protocol.errors import UserError
 from hermes.protocol.events import Answered, Request
-from hermes.safety.redact import Redactor
+from hermes.safety.secrets.redact import Redactor
 
 
 class Nobody:

@@ -19,9 +19,9 @@ from msgspec import UNSET, Struct, UnsetType
 from hermes import config
 from hermes.protocol.actions import Origin, RunCommand, Verdict
 from hermes.protocol.errors import UserError
+from hermes.safety.commands.grants import from_text
 from hermes.safety.environment import scrubbed
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.grants import from_text
 from hermes.safety.places import Places
 
 
@@ -80,7 +80,7 @@ def explain(args: argparse.Namespace) -> int:
 
 
 def redact(args: argparse.Namespace) -> int:
-    from hermes.safety.redact import Redactor
+    from hermes.safety.secrets.redact import Redactor
 
     environ = config.load().environ
     shown = scrubbed(environ)

@@ -21,14 +21,14 @@ from hermes.protocol.actions import (
     Verdict,
     WritePath,
 )
+from hermes.safety.commands.grants import Grant
+from hermes.safety.commands.verdicts import REACHES_OUT
 from hermes.safety.contracts import Contracts
-from hermes.safety.grants import Grant
 from hermes.safety.permit import REMEMBERED
 from hermes.safety.places import ALLOW, ASK, BLOCK, Places, reading, writing
-from hermes.safety.verdicts import REACHES_OUT
 
 if TYPE_CHECKING:
-    from hermes.safety.case import Case
+    from hermes.safety.commands.case import Case
 
 # Terminals whose effects stay in a box that can be thrown away. A machine behind ssh is somebody's machine.
 CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "modal", "daytona"})
@@ -158,7 +158,7 @@ class Gate:
 
     def _case(self, action: RunCommand, origin: Origin) -> "Case":
         # The rules about programs cost tens of milliseconds of import, and many a session runs no command.
-        from hermes.safety.case import Case
+        from hermes.safety.commands.case import Case
 
         return Case(action, origin, self.policy.places, lambda path: self._write(path, origin))
 

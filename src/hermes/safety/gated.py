@@ -26,11 +26,11 @@ from hermes.protocol.terminals import (
     Stat,
     Terminal,
 )
-from hermes.safety.masks import MASK, has_mask
 from hermes.safety.places import Places, is_credential, is_own_secret
+from hermes.safety.secrets.masks import MASK, has_mask
 
 if TYPE_CHECKING:
-    from hermes.safety.commands import Reading
+    from hermes.safety.commands.read import Reading
 
 # What cannot stand in the name of a file.
 _NO_NAME = re.compile(r"[\0\ud800-\udfff]")
@@ -181,7 +181,7 @@ class GatedTerminal:
             )
         approved = await self._permit(RunCommand(command, folder, self.kind, background))
         # Loaded with the first command.
-        from hermes.safety.commands import only_reads, read
+        from hermes.safety.commands.read import only_reads, read
 
         reading = read(command, folder, self._places)
         if not only_reads(command, folder, self._places):

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.addresses import Address, spelled_address, why_not_address, why_not_name
-from hermes.safety.plausible import words
-from hermes.safety.redact import Redactor
+from hermes.safety.secrets.plausible import words
+from hermes.safety.secrets.redact import Redactor
 
 LookUps = Mapping[str, Sequence[Sequence[str]]]
 """For each host what the first look-up answers, then the second, and so on."""

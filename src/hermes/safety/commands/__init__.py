@@ -1,0 +1,1 @@
+"""Shell commands: read down to the programs that they start, and judged by rules."""

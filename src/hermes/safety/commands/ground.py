@@ -1,0 +1,143 @@
+"""The ground that a command stands on: which of the paths that it names may be read and written without a question."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatch
+
+from msgspec import Struct
+
+from hermes.protocol.actions import Verdict
+from hermes.safety.commands.names import Names
+from hermes.safety.commands.steps import Step, path_from
+from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.commands.verdicts import ask
+from hermes.safety.places import (
+    ALLOW,
+    CREDENTIALS,
+    OWN_SECRETS,
+    SINKS,
+    SYSTEM_CREDENTIALS,
+    Places,
+    holds_credentials,
+    inside,
+)
+
+MOST_NAMES = 3000
+TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")
+
+OnPath = Callable[[str], Verdict]
+
+_OUTPUTS = re.compile(r"/dev/(null|stdout|stderr|tty|fd/.*)|/proc/self/fd/\d+")
+_PATTERN = re.compile(r"[*?\[]")
+_KEY_FILE = re.compile(r".*\.(pem|key|p12|pfx|kdbx|ppk|keystore|jks|ovpn)")
+# Here lie the certificates that everybody may know.
+_PUBLIC = ("/etc/ssl/certs", "/usr/share", "/usr/lib", "/etc/pki")
+_REMOTE = re.compile(r"[\w.@-]+:(?!//)|\w+://")
+_JOINTS = re.compile(r"file://|[=@:,]")
+
+
+class Ground(Struct, frozen=True):
+    """Where a command runs, and what settles whether a path may be read or written."""
+
+    workspace: str
+    places: Places
+    local: bool
+    read: OnPath
+    write: OnPath
+
+    def paths(self, step: Step, text: str) -> list[str]:
+        """The real paths that a word may stand for, one for each folder that the command may be in."""
+        if "\0" in text:
+            return []
+        real = os.path.realpath if self.local and UNKNOWN not in text else os.path.normpath
+        return [real(_through_links(path_from(cwd, text), step.links)) for cwd in step.cwds]
+
+    def is_inside(self, step: Step, text: str) -> bool:
+        """Whether a word names something in the working folder and nothing else."""
+        if self.workspace in ("", "/") or UNKNOWN in text or "\0" in text or _REMOTE.match(text):
+            return False
+        return all(inside(path, self.workspace) for path in self.paths(step, text))
+
+    def is_temporary(self, step: Step, text: str) -> bool:
+        """Whether a word names, from the root on, something in the folder for temporary files, but not all of it."""
+        return (
+            text.startswith(TEMPORARY)
+            and UNKNOWN not in text
+            and all(
+                any(inside(path, place) and path != place for place in TEMPORARY) for path in self.paths(step, text)
+            )
+        )
+
+    def reading(self, step: Step, texts: Iterable[str]) -> Verdict | None:
+        """Why one of these may not be read without a question, or None."""
+        for text in dict.fromkeys(texts):
+            for path in self._matches(step, text):
+                if (verdict := self.read(path)).decision != ALLOW:
+                    return verdict
+                if _KEY_FILE.fullmatch(path) and not inside(path, self.workspace) and not path.startswith(_PUBLIC):
+                    return ask("credentials", f"{path} is a key by its name")
+        return None
+
+    def searching(self, step: Step, texts: Iterable[str]) -> Verdict | None:
+        """The same for whole folders, where keys may lie somewhere in them."""
+        for text in texts:
+            for path in self.paths(step, text):
+                if holds_credentials(path, self.places, local=self.local):
+                    return ask("credentials", f"{step.name} would look through {path}, where keys are kept")
+        return None
+
+    def writing(self, step: Step, texts: Iterable[str]) -> Verdict | None:
+        """Why one of these may not be written without a question, or None."""
+        for text in texts:
+            if text in SINKS or _OUTPUTS.fullmatch(text):
+                continue
+            if text.startswith(UNKNOWN) or not text:
+                return ask("unknown-target", f"nobody can tell where {step.name or 'it'} would write")
+            for path in self.paths(step, text):
+                verdict = self.write(path)
+                if verdict.decision != ALLOW and not (verdict.rule == "outside" and self._is_new_scratch(step, text)):
+                    return verdict
+        return None
+
+    def _is_new_scratch(self, step: Step, text: str) -> bool:
+        """Whether this makes a new temporary file: nothing of anybody's is lost, and nothing runs it."""
+        return self.is_temporary(step, text) and not (self.local and any(map(os.path.lexists, self.paths(step, text))))
+
+    def _matches(self, step: Step, text: str) -> Iterator[str]:
+        """What a word or a pattern stands for; of patterns also the places of keys that it would match."""
+        yield from self.paths(step, text)
+        if not _PATTERN.search(text):
+            return
+        names = Names(MOST_NAMES if self.local else 0)
+        for path in (path_from(cwd, text) for cwd in step.cwds):
+            yield from map(os.path.realpath, names.matching(path, "/") or ())
+            yield from (place for place in self._secrets() if _may_match(place, path))
+
+    def _secrets(self) -> Iterator[str]:
+        yield from SYSTEM_CREDENTIALS
+        yield from (os.path.join(self.places.user_home, name) for name in CREDENTIALS)
+        yield from (os.path.join(self.places.user_home, ".ssh", name) for name in CREDENTIALS if name.startswith("id_"))
+        yield from (os.path.join(self.places.home, name) for name in OWN_SECRETS)
+
+
+def _through_links(path: str, links: Iterable[tuple[str, str]]) -> str:
+    """A path as it will be once the links exist that the same command makes."""
+    for link, target in links:
+        if inside(path, link):
+            path = target + path[len(link) :]
+    return path
+
+
+def _may_match(place: str, pattern: str) -> bool:
+    return place.count("/") == pattern.count("/") and fnmatch(place, pattern)
+
+
+def pieces(args: Iterable[str]) -> list[str]:
+    """Everything in arguments that may name a file, behind `=`, `@` and `:` as well."""
+    found: list[str] = []
+    for arg in args:
+        found += [arg, *_JOINTS.split(arg)]
+        if arg.startswith("-"):
+            found.append(arg[2:])
+    return [piece for piece in dict.fromkeys(found) if piece and not piece.startswith("-")]

@@ -1,0 +1,77 @@
+"""Variables that change what programs do: those that name code to run, or that tell Hermes itself how to behave."""
+
+import re
+
+from hermes.protocol.actions import Verdict
+from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.steps import Step
+from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.commands.verdicts import ask
+
+_RUNS_CODE = re.compile(
+    r"LD_(PRELOAD|AUDIT|LIBRARY_PATH)|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|BASH_FUNC.*|SHELLOPTS|BASHOPTS|"
+    r"PERL5(OPT|LIB|DB)|RUBY(OPT|LIB)|PYTHON(STARTUP|HOME|INSPECT|BREAKPOINT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|"
+    r"JDK_JAVA_OPTIONS|LESSOPEN|LESSCLOSE|GIT_(SSH|SSH_COMMAND|PROXY_COMMAND|EXTERNAL_DIFF|ASKPASS|EXEC_PATH|TEMPLATE_DIR|"
+    r"CONFIG.*|DIR|ALTERNATE_OBJECT_DIRECTORIES)|SSH_ASKPASS|SUDO_ASKPASS|DOCKER_HOST|KUBECONFIG|GCONV_PATH|"
+    r"npm_config_\w+|PIP_(INDEX_URL|EXTRA_INDEX_URL)|NODE_PATH|ZDOTDIR|INPUTRC|TERMINFO|MANPAGER|GLIBC_TUNABLES|"
+    r"(https?|all)_proxy|HTTPS?_PROXY|ALL_PROXY|SSL_CERT_FILE|NODE_TLS_REJECT_UNAUTHORIZED|CLASSPATH_PREFIX"
+)
+_SHOWS = re.compile(r"\w*(EDITOR|PAGER|VISUAL|BROWSER)")
+_PLAIN_TOOLS = frozenset(
+    {
+        "",
+        "cat",
+        "less",
+        "more",
+        "true",
+        ":",
+        "vi",
+        "vim",
+        "nano",
+        "emacs",
+        "less -R",
+        "less -FRX",
+        "code",
+        "code --wait",
+    }
+)
+_NODE_SAFE = re.compile(
+    r"(--(max-old-space-size|no-warnings|experimental-[\w-]+|enable-source-maps|trace-\w+|openssl-legacy-provider|unhandled-rejections)(=[\w-]+)?\s*)*"
+)
+
+
+def settings(step: Step, ground: Ground) -> Verdict | None:
+    """Why a variable that is set for a program asks, or None."""
+    for name, value in step.env:
+        if name.startswith("HERMES_"):
+            return ask("own-policy", f"{name} tells Hermes itself how to behave")
+        if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL"):
+            return ask("traces", "it stops the record of what is typed")
+        if _SHOWS.fullmatch(name) and value not in _PLAIN_TOOLS:
+            return ask("hidden-code", f"{name} names a program that others start")
+        if name == "NODE_OPTIONS" and not _NODE_SAFE.fullmatch(value):
+            return ask("hidden-code", f"{name} can name code that other programs run")
+        if _RUNS_CODE.fullmatch(name):
+            return ask("hidden-code", f"{name} decides which code other programs run, or whom they speak to")
+        if name == "PYTHONPATH" and not all(ground.is_inside(step, part or ".") for part in value.split(":")):
+            return ask("hidden-code", "it has Python take code from outside the working folder")
+        if name == "PATH" and not all(_is_known_folder(step, ground, part) for part in value.split(":")):
+            return ask("hidden-code", "it changes which programs the names stand for")
+    return None
+
+
+def _is_known_folder(step: Step, ground: Ground, folder: str) -> bool:
+    if re.fullmatch(r"/(usr/)?(local/)?s?bin|/opt/homebrew/s?bin|/usr/local/go/bin|/snap/bin", folder):
+        return True
+    if UNKNOWN in folder or not folder.startswith(("/", ".venv", "venv", "node_modules", "./node_modules", "./.venv")):
+        return False
+    home = ground.places.user_home
+    known = (
+        f"{home}/.local/bin",
+        f"{home}/bin",
+        f"{home}/.cargo/bin",
+        f"{home}/go/bin",
+        f"{home}/.npm-global/bin",
+        f"{home}/.bun/bin",
+    )
+    return folder in known or (ground.is_inside(step, folder) and folder.endswith("bin"))

@@ -1,0 +1,1 @@
+"""Secrets in text: found by value, shape or name, and masked."""

@@ -1,0 +1,215 @@
+"""Secrets that are told by the form around them: private keys, headers, cookies, logins in URLs, password files, webhooks."""
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from msgspec import Struct
+
+from hermes.safety.secrets.plausible import is_login_password, is_password, is_random, is_token, stands_in
+from hermes.safety.secrets.shapes import Span, occurrences
+
+
+class Form(Struct, frozen=True):
+    """A form with one group, the secret. It starts with one of the marks (small letters, `|` between), and `real` must hold for the group.
+
+    `reach` is how far it looks ahead over other words: two of its marks that are nearer are tried as one.
+    """
+
+    marks: str
+    pattern: str
+    real: Callable[[str], bool]
+    reach: int = 1
+    flags: int = re.IGNORECASE
+
+
+def _always(value: str) -> bool:
+    return not stands_in(value)
+
+
+def _bearer(value: str) -> bool:
+    return is_token(value) or is_random(value, 12)
+
+
+def _login(value: str) -> bool:
+    """Whether base64 holds a name and a password."""
+    letters = value.rstrip("=")
+    return b":" in base64.b64decode(letters[: len(letters) // 4 * 4])
+
+
+def _seed(value: str) -> bool:
+    return len(set(value.split())) >= 8
+
+
+def _cookie(value: str) -> bool:
+    return is_random(value, 12) and not stands_in(value)
+
+
+def _keypair(value: str) -> bool:
+    return all(int(number) < 256 for number in re.findall(r"\d+", value))
+
+
+_BODY = r"(?:[A-Za-z0-9+/=]|\\+[nr]|\s|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)[^\n]{0,200}\n){16,32000}+"
+_QUOTE = r"\\{0,3}[\"']"
+
+_LOGIN = is_login_password
+_TOTP = r"[\w ./-]{0,20}?(?:secret|seed|key)(?:[ _-]?key)?\W{1,4}(?:is )?((?:[A-Z2-7]{4}[ -]?){4,16}={0,6})"
+_WORDS = r"[^\n:=]{0,40}?[\"']?\s{0,3}(?::|=|\bis\b)\s{0,4}[\"'(\[]?((?:[a-z]{3,8}[\s,\"']{1,3}){11,24}(?:[a-z]{3,8})?)"
+_SAID = (
+    r"(?: for [^\n.,:;]{1,40}?)?\s+(?:is|was|ist|es|est|lautet|to)(?: now| set to)?:?\s{1,2}[`\"'“]?"
+    r"((?=[^\s`\"'”]{0,200}[0-9!@#$%^&*])[^\s`\"'”]{6,200}?)(?=[`\"'”,;]?(?:\.?\s|\.?$))"
+)
+
+FORMS: tuple[Form, ...] = (
+    Form("-----begin", rf"-----BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----(?:\\+[nr]|\s)*+({_BODY})", _always),
+    Form("---- begin ssh2", rf"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----({_BODY})", _always),
+    Form("private-lines:", r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]{1,80}\s+)+)", _always),
+    Form("private-mac:", r"Private-MAC: ([0-9a-f]{40,64})", _always),
+    # headers
+    Form("bearer", r"bearer(?:\s{1,4}|%20|\+|:\s{0,4})([A-Za-z0-9._~+/=|:-]{12,})", _bearer),
+    Form(
+        "authorization",
+        rf"authorization{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?basic\s+([A-Za-z0-9+/=_-]{{8,}})",
+        _always,
+    ),
+    Form(
+        "authorization",
+        rf"authorization{_QUOTE}?\s{{0,3}}[:=,]\s{{0,3}}{_QUOTE}?"
+        r"(?:[A-Za-z][A-Za-z-]{1,20}(?: ?key)?[\s:=]{1,3})?(?:[a-z]{2,10}=)?[\"']?([A-Za-z0-9._~+/=:-]{16,})",
+        is_token,
+    ),
+    Form("signature=", r"signature=([0-9a-f]{64}|[A-Za-z0-9%+/=_-]{27,})", _cookie),
+    Form("?sig=|&sig=|;sig=", r".sig=([A-Za-z0-9%+/=]{40,})", _always),
+    Form("response=", r"response=\"([0-9a-f]{32})\"", _always),
+    # logins in URLs: user:password@host, :password@host, token@host
+    Form("://", r"://[^\s/:@\"'<>\\?#]{0,120}:([^\s/@\"'<>\\]{1,200})@[^\s@/]", _LOGIN),
+    Form("://", r"://[^\s/:@\"'<>\\?#]{0,120}:([^\s@\"'<>\\]{1,80})@[\w.-]{1,253}[:/]", is_password),
+    Form("://", r"://([A-Za-z0-9_.-]{20,200})@[^\s@/]", _cookie),
+    # links that are keys
+    Form("hooks.slack", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/-]{20,})", _always),
+    Form("/webhooks/", r"/webhooks/\d{5,25}/([\w-]{20,})", _always),
+    Form("/webhook/|/webhookb2/", r"/webhook(?:b2)?/([\w@/-]{60,})", _always),
+    Form("hooks.zapier", r"hooks\.zapier\.com/hooks/(?:catch|standard)/(\d+/\w+)", _always),
+    Form("maker.ifttt", r"maker\.ifttt\.com/(?:use/|trigger/[\w-]+/(?:json/)?with/key/)([\w-]{16,})", _always),
+    Form("hook.", r"hook\.(?:eu\d?|us\d?|integromat)\.(?:make\.)?com/([a-z0-9]{20,})", _always),
+    Form(
+        "chat.googleapis",
+        r"chat\.googleapis\.com/v1/spaces/[\w-]+/messages\?[^\s\"']{0,200}?token=([\w%=-]{20,})",
+        _always,
+    ),
+    Form("/bot", r"/bot(\d{8,10}:[\w-]{30,})", _always),
+    # second factors and wallets
+    Form("otpauth", r"otpauth(?:-migration)?://[^\s\"'<>]{0,300}?(?:secret|data)=([A-Za-z0-9%+/=]{8,})", _always, 100),
+    Form("totp|2fa|mfa|otp|authenticator|setup", r"\w{3,13}" + _TOTP, _always),
+    Form(
+        "mnemonic|seed|recovery|backup|wallet|secret",
+        r"(?:mnemonic|(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|seed)" + _WORDS,
+        _seed,
+        20,
+    ),
+    Form("private|priv_key|privkey", r"priv(?:ate)?[ _-]?key[^\n]{0,20}?\W(?:0x)?([0-9a-f]{64})\b", _always),
+    Form(
+        "wif|bitcoin|btc|wallet|private key|privkey",
+        r"[a-z ]{3,15}[^\n]{0,40}?(?<![A-Za-z0-9])((?-i:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc9][1-9A-HJ-NP-Za-km-z]{50,51}))(?![A-Za-z0-9])",
+        _cookie,
+        20,
+    ),
+    Form("[", r"\[\s?(\d{1,3}(?:,\s?\d{1,3}){63})\s?\]", _keypair),
+    # files of passwords
+    Form("machine", r"machine\s[^\n]{0,200}?\spassword\s+(\S{3,200})", _LOGIN, 60),
+    Form("login ", r"login\s+[\w.@+-]{2,100}\s+password[ \t]+(\S{3,200})", _LOGIN),
+    Form("password", r"password[ \t]+(\S{6,200})[ \t\r]*(?:\n|\Z)", is_password),
+    Form("creds|credentials|login", r"(?:creds|credentials|login)\W{1,3}[\w.@-]{2,40}[:/]([^\s/]{6,200})", is_password),
+    Form("auth\"|auth'", r"auth[\"']\s{0,3}:\s{0,3}[\"']([A-Za-z0-9+/]{12,}={0,2})[\"']", _login),
+    Form("_auth", r"_auth\s{0,2}=\s{0,2}\"?([A-Za-z0-9+/]{12,}={0,2})", _login),
+    Form("private_key_id", r"private_key_id[\"']\s{0,3}:\s{0,3}[\"']([0-9a-f]{40})[\"']", _always),
+    # command lines
+    Form("sshpass", r"sshpass\s+-p\s{0,2}[\"']?([^\s\"']{3,200})", _LOGIN),
+    Form(
+        "curl",
+        r"curl\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']{1,100}:([^\s\"']{3,200})",
+        _LOGIN,
+        100,
+    ),
+    Form("http ", r"https?\s[^\n|;]{0,200}?\s(?:-a|--auth)[ =][\"']?[^\s:\"']{1,100}:([^\s\"']{3,200})", _LOGIN, 100),
+    Form(
+        "mysql|mariadb",
+        r"(?:mysql\w{0,12}|mariadb[\w-]{0,12})\s[^\n|;]{0,300}?(?<=\s)-p[\"']?([^\s\"']{4,200})",
+        _LOGIN,
+        100,
+        0,
+    ),
+    Form("redis-cli", r"redis-cli\b[^\n|;]{0,200}?\s(?:-a|--pass)\s+[\"']?([^\s\"']{4,200})", _LOGIN, 100),
+    Form(
+        "docker|podman|helm|skopeo",
+        r"\w+ (?:registry )?login\b[^\n|;]{0,200}?\s-p[ =]?[\"']?([^\s\"']{4,200})",
+        _LOGIN,
+        10,
+    ),
+    Form("-pass", r"-pass(?:in|out)?\s+pass:([^\s\"']{4,200})", _LOGIN),
+    Form("echo ", r"echo\s+(?:-n\s+)?[\"']?([^\s\"'|]{4,200})[\"']?\s{0,4}\|\s{0,4}sudo\s+-\w*S", _LOGIN),
+    Form("echo ", r"echo\s+[\"']?[\w.-]{1,60}:([^\s\"'|]{3,200})[\"']?\s{0,4}\|\s{0,4}(?:sudo\s+)?chpasswd", _LOGIN),
+    Form("htpasswd", r"htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+[\"']?([^\s\"']{4,200})", _LOGIN),
+    Form("smbclient|rpcclient", r"\w+\b[^\n|;]{0,200}?-U\s+[\"']?[\w\\.-]{1,60}%([^\s\"']{3,200})", _LOGIN, 100, 0),
+    Form("identified", r"identified\s+(?:with\s+\w+\s+)?by\s+(?:password\s+)?['\"]([^'\"\n]{3,200})['\"]", _LOGIN),
+    Form("password '", r"password\s+'([^'\n]{3,200})'", _LOGIN),
+    Form("convertto-securestring", r"ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]{3,200})[\"']", _LOGIN),
+    # said in a sentence
+    Form(
+        "password|passwort|passphrase|passcode|contraseña",
+        r"(?:password|passwort|passphrase|passcode|contraseña)" + _SAID,
+        is_password,
+    ),
+    Form("token|secret|api key|apikey|api-key", r"(?:token|secret|api[ -]?key)" + _SAID, is_token),
+)
+
+# The password file of PostgreSQL has no word to start from.
+_PGPASS = re.compile(r"^[\w.*-]{1,253}:(?:\d{2,5}|\*):[\w.*-]{1,63}:[\w.*@-]{1,63}:(\S{3,200})[ \t\r]*$", re.MULTILINE)
+_PORTS = (":5432:", ":*:", ":5433:", ":6432:", ":3306:")
+
+_COOKIES = re.compile(r"cookies?[\"']?\s{0,3}[:=,]\s{0,3}[\"']?([^\n\"']{4,8000})", re.IGNORECASE)
+_CRUMB = re.compile(r"([\w.$-]{1,80})=([^;\s]{6,4000})")
+_LOGGED_IN = re.compile(r"(?i)sess|sid|auth|token|jwt|login|remember|csrf|xsrf|connect\.|identity|secure|key|__host")
+_ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "version"})
+
+
+@cache
+def _compiled(form: int) -> re.Pattern[str]:
+    return re.compile(FORMS[form].pattern, FORMS[form].flags)
+
+
+def find_forms(text: str, lowered: str) -> Iterator[Span]:
+    """Where secrets stand that the form around them gives away. `lowered` is the text in small letters, as long as it is."""
+    for at in range(len(FORMS)):
+        for mark in FORMS[at].marks.split("|"):
+            yield from _find_form(text, lowered, at, mark)
+    if any(port in text for port in _PORTS):
+        yield from (found.span(1) for found in _PGPASS.finditer(text) if is_login_password(found[1]))
+    if "cookie" in lowered:
+        yield from _find_cookies(text, lowered)
+
+
+def _find_form(text: str, lowered: str, at: int, mark: str) -> Iterator[Span]:
+    form = FORMS[at]
+    start = lowered.find(mark)
+    while start >= 0:
+        found = _compiled(at).match(text, start)
+        if found and form.real(found[1]):
+            yield found.span(1)
+        start = lowered.find(mark, found.end(1) if found else start + max(form.reach, len(mark)))
+
+
+def _find_cookies(text: str, lowered: str) -> Iterator[Span]:
+    done = 0
+    for at in occurrences(lowered, "cookie"):
+        header = _COOKIES.match(text, at) if at >= done else None
+        if header is None:
+            continue
+        done = header.end()
+        for crumb in _CRUMB.finditer(text, *header.span(1)):
+            name, value = crumb[1].lower(), crumb[2]
+            if name in _ATTRIBUTES or stands_in(value):
+                continue
+            if _cookie(value) or (len(value) >= 8 and _LOGGED_IN.search(name) and is_password(value)):
+                yield crumb.span(2)
