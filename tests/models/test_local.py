@@ -106,6 +106,18 @@ async def test_an_answer_comes_as_words_and_not_as_json():
     ]
 
 
+async def test_an_answer_that_says_the_same_again_is_ended_there():
+    sentence = "The project is also designed to be used in a variety of places and for a variety of ends. "
+    engine = Script(
+        msgspec.json.encode({"name": "answer", "arguments": {"text": sentence * 40}}).decode(), ended="length"
+    )
+    told = await deltas(engine, request())
+    words = "".join(delta.text for delta in told if isinstance(delta, Grew))
+    assert told[-1] == Finished("stop", Tokens(), "local:tiny", 0.0)
+    assert len(sentence) < len(words) < 3 * len(sentence)
+    assert engine.open == 0
+
+
 async def test_a_call_comes_whole():
     assert await deltas(Script(READ_A), request()) == [
         Began(0, "call", "ID", "read_file"),
@@ -193,7 +205,10 @@ def test_the_history_is_told_as_the_model_would_have_written_it():
     assert chat(request(called(1, "a.txt"), told, later))[1:] == [
         {"role": "user", "content": "What does a.txt say?"},
         {"role": "assistant", "content": '{"name": "read_file", "arguments": {"path":"a.txt"}}'},
-        {"role": "user", "content": "Result of read_file:\nhello"},
+        {
+            "role": "user",
+            "content": "Result of read_file:\nhello\n\nI asked: What does a.txt say?\nIf the result tells it, answer now.",
+        },
         {"role": "assistant", "content": r'{"name": "answer", "arguments": {"text": "It says \"hello\"."}}'},
         {"role": "user", "content": "Thanks.\n[a picture that cannot be shown here: cat.png]"},
     ]

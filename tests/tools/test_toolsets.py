@@ -22,7 +22,7 @@ def test_tools_come_once_and_in_one_order_however_they_are_chosen():
 
 
 def test_the_small_profile_has_four_tools():
-    assert tool_names(["small"]) == ("read_file", "write_file", "search_files", "terminal")
+    assert tool_names(["small"]) == ("read_file", "write_file", "terminal")
 
 
 def test_a_toolset_that_is_not_there_suggests_one():

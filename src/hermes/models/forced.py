@@ -18,6 +18,7 @@ ANSWER = "answer"
 
 EXAMPLES = (
     ("What is in this folder?", "terminal", '{"command": "ls"}'),
+    ("Which files are there, and what are they for?", "terminal", '{"command": "ls; head -n 20 README*"}'),
     ("What does a.txt say?", "read_file", '{"path": "a.txt"}'),
     ("What is the largest number in b.csv?", "read_file", '{"path": "b.csv"}'),
     ("How many lines has a.txt?", "terminal", '{"command": "wc -l a.txt"}'),
@@ -65,7 +66,8 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
             "Write one JSON object: a call of a tool, or the answer.",
             *(f"- {_signature(tool)}: {_first_sentence(tool.description)}" for tool in tools),
             f"- {ANSWER}(text): The final answer for the person, only from what the results say.",
-            "You have seen no file yet: look first, then answer. If a call failed, try another. For example:",
+            "Look first, then answer from what you saw: name the files if files were asked for. Change nothing unasked. "
+            "If a call failed, try another. For example:",
             *(f"{asked} {call_text(name, arguments)}" for asked, name, arguments in EXAMPLES if name in names),
         ]
     )

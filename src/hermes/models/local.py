@@ -19,6 +19,10 @@ from hermes.protocol.models import Delta, ModelRequest, Tokens
 
 WINDOW = 8192
 LONGEST_ANSWER = 1024
+REMINDED = 300
+"""Characters of the question that stand behind each result: a small model forgets what it was asked."""
+CIRCLE = 60
+"""Characters that nobody writes twice in a short answer."""
 LONGEST_RESULT = 2000
 """Characters of a tool's result that the model reads: 500 tokens, which take ten seconds."""
 
@@ -102,7 +106,7 @@ class _Step:
 
     async def ask(self, *, only_answer: bool) -> AsyncGenerator[Delta]:
         """Let the model speak; words of an answer are told as they come."""
-        reader, text = StepReader(), None
+        reader, text, said = StepReader(), None, ""
         form = schema(self._tools, only_answer=only_answer)
         self._ended = ""
         async with aclosing(self._engine.answer(self._messages, form, self._limit)) as pieces:
@@ -114,6 +118,10 @@ class _Step:
                     self._answer.grow(text, words)
                     for delta in self._answer.take():
                         yield delta
+                    said += words
+                    if is_circling(said):
+                        self._ended = "stop"
+                        break
         self._output += self._usage.completion_tokens
         self.call = reader.call()
         if not self._ended or (self._ended != "length" and text is None and self.call is None):
@@ -128,9 +136,15 @@ class _Step:
         return self._answer.take()
 
 
+def is_circling(said: str) -> bool:
+    """Whether an answer has begun to say the same again: a small model would then go on until it is cut off."""
+    return said[-CIRCLE:] in said[:-CIRCLE] if len(said) > 2 * CIRCLE else False
+
+
 def chat(request: ModelRequest) -> list[dict[str, str]]:
     """The request as messages; the same items always give the same bytes."""
     messages = [_message("system", f"{request.system}\n\n{instructions(request.tools)}")]
+    words = ""
     for message in conversation(request.items):
         match message:
             case Said(parts=parts):
@@ -138,17 +152,20 @@ def chat(request: ModelRequest) -> list[dict[str, str]]:
                 messages.append(_message("user", words))
             case Step(parts=parts):
                 for part in parts:
-                    messages += _past(part) if isinstance(part, Reply | PastCall) else []
+                    messages += _past(part, words) if isinstance(part, Reply | PastCall) else []
     return messages
 
 
-def _past(part: Reply | PastCall) -> list[dict[str, str]]:
+def _past(part: Reply | PastCall, asked: str) -> list[dict[str, str]]:
     if isinstance(part, Reply):
         return [_message("assistant", answer_text(part.text))]
     result, _ = result_of(part, {}, pictures=False)
     return [
         _message("assistant", call_text(part.name, part.args)),
-        _message("user", f"Result of {part.name}:\n{shortened(result)}"),
+        _message(
+            "user",
+            f"Result of {part.name}:\n{shortened(result)}\n\nI asked: {asked[:REMINDED]}\nIf the result tells it, answer now.",
+        ),
     ]
 
 

@@ -34,7 +34,7 @@ TOOLSETS: dict[str, tuple[str, ...]] = {
     "debugging": (*FILE, *TERMINAL),
     "safe": ("todo", "clarify"),
     "hermes-cli": (*FILE, *TERMINAL, "todo", "clarify"),
-    "small": ("read_file", "write_file", "search_files", "terminal"),
+    "small": ("read_file", "write_file", "terminal"),
     "all": tuple(TOOLS),
     "*": tuple(TOOLS),
 }

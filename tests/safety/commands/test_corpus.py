@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from hermes.protocol.actions import RunCommand, Verdict
 from tests.safety.scene import ORIGIN, WORKSPACE, judge, make_gate
 
-ROWS = [json.loads(line) for line in (Path(__file__).parents[1] / "corpora" / "commands.jsonl").read_text().splitlines()]
+ROWS = [
+    json.loads(line) for line in (Path(__file__).parents[1] / "corpora" / "commands.jsonl").read_text().splitlines()
+]
 DANGEROUS = [row for row in ROWS if row["expect"] != "allow"]
 HARMLESS = [row for row in ROWS if row["expect"] == "allow"]
 
