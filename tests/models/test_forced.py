@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.models.forced import Call, StepReader, answer_text, call_text, instructions, schema
+from hermes.models.forced import LOOK_FIRST, Call, StepReader, answer_text, call_text, instructions, schema
 from hermes.protocol.models import ToolSpec
 
 READ = ToolSpec(
@@ -87,8 +87,7 @@ def test_the_model_is_told_what_it_must_fill_in_and_shown_examples_of_the_tools_
         "- read_file(path): Read a file.",
         "- list(all): List what runs.",
         "- answer(text): The final answer for the person, only from what the results say.",
-        "Look first, then answer from what you saw: name the files if files were asked for. Change nothing unasked. "
-        "If a call failed, try another. For example:",
+        LOOK_FIRST,
         'What does a.txt say? {"name": "read_file", "arguments": {"path": "a.txt"}}',
         'What is the largest number in b.csv? {"name": "read_file", "arguments": {"path": "b.csv"}}',
     ]

@@ -28,6 +28,11 @@ EXAMPLES = (
     ("There is no c.py here: where is it?", "terminal", '{"command": "find . -name c.py"}'),
 )
 
+LOOK_FIRST = (
+    "Look first, then answer from what you saw: name the files if files were asked for. Change nothing unasked. "
+    "If a call failed, try another. For example:"
+)
+
 _START = re.compile(r'\s*\{\s*"name"\s*:\s*"([^"]*)"\s*,\s*"arguments"\s*:\s*')
 _TEXT = re.compile(r'\{\s*"text"\s*:\s*"')
 _WORDS = re.compile(
@@ -66,8 +71,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
             "Write one JSON object: a call of a tool, or the answer.",
             *(f"- {_signature(tool)}: {_first_sentence(tool.description)}" for tool in tools),
             f"- {ANSWER}(text): The final answer for the person, only from what the results say.",
-            "Look first, then answer from what you saw: name the files if files were asked for. Change nothing unasked. "
-            "If a call failed, try another. For example:",
+            LOOK_FIRST,
             *(f"{asked} {call_text(name, arguments)}" for asked, name, arguments in EXAMPLES if name in names),
         ]
     )
