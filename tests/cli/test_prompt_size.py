@@ -47,7 +47,7 @@ def test_toolsets_and_the_small_profile_make_it_smaller(hermes: Hermes) -> None:
         args: [part["name"] for part in json.loads(hermes("prompt-size", "--json", *args).out)["tools"]]
         for args in [("-m", "openai:gpt-6", "-t", "todo,clarify"), ("-m", "local")]
     }
-    assert list(tools.values()) == [["todo", "clarify"], ["read_file", "write_file", "search_files", "terminal"]]
+    assert list(tools.values()) == [["todo", "clarify"], ["read_file", "write_file", "terminal"]]
 
 
 def test_a_person_gets_a_table_and_a_program_gets_tabs(hermes: Hermes) -> None:

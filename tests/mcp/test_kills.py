@@ -206,7 +206,8 @@ async def test_an_http_server_that_is_killed_or_cut_off_at_any_moment(kills: int
 
         tally = await harass(server, kills, kill)
     tally.check(read_counts(tmp_path))
-    assert set(tally.echoes) == {"done"}
+    # There is one second try: whom chance meets twice is told so.
+    assert set(tally.echoes) <= {"done", "ServerFailed"} and tally.echoes["done"] >= 0.9 * tally.echoes.total()
 
 
 @pytest.mark.parametrize("kills", [30, pytest.param(500, marks=LONG)])
