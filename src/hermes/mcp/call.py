@@ -18,7 +18,7 @@ from hermes.mcp.contract import (
     TimedOut,
 )
 from hermes.mcp.deadline import Deadline
-from hermes.mcp.exchange import CallFailed, Exchange
+from hermes.mcp.exchange import CallFailed, Exchange, wanting
 from hermes.mcp.faults import is_only_said
 from hermes.mcp.retry import may_repeat, next_step
 from hermes.mcp.supervisor import Supervisor
@@ -211,11 +211,14 @@ class Call:
         self._step_ups += 1
         if self._authority is None or self._step_ups > STEP_UPS:
             self._give_up(fault)
+        token = wanting.set(self._caller)
         with self._deadline.paused():
             try:
                 widened = await self._authority.step_up(self._authorization, fault.challenge)
             except (HermesError, OSError):
                 widened = False
+            finally:
+                wanting.reset(token)
         if not widened:
             self._wants_login()
 

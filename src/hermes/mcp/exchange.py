@@ -47,6 +47,8 @@ class Exchange:
 
 
 current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+wanting: ContextVar[Caller | None] = ContextVar("wanting", default=None)
+"""For whom an authority is asked for more scopes just now: the person who could consent."""
 
 
 class CallFailed(Exception):

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from hermes.config import McpServer, Settings
 from hermes.mcp.asking import Asking
+from hermes.mcp.exchange import wanting
 from hermes.mcp.server import Server
+from hermes.protocol.events import Login
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,14 +28,40 @@ def make_server(
     redact: Callable[[str], str] = lambda text: text,
     ask: "Ask | None" = None,
 ) -> Server:
-    """A server that has not started yet; `ask` reaches a person who can consent to more of its scopes."""
+    """A server that has not started yet; `ask` reaches a person who can consent to more of its scopes, by default whoever
+    makes the call that needs them."""
     authority = None
     if entry.url and entry.auth == "oauth":
         from hermes.mcp.oauth.authority import OAuth
 
-        authority = OAuth(name, entry.url, entry.oauth, tokens_of(settings), lambda: _connect(entry), ask=ask)
+        authority = OAuth(
+            name,
+            entry.url,
+            entry.oauth,
+            tokens_of(settings),
+            lambda: _connect(entry),
+            ask=ask or ask_caller(name, entry),
+        )
     handlers = Asking(name, entry, redact=redact)
     return Server(name, entry, environ=settings.shell, handlers=handlers, authority=authority, redact=redact)
+
+
+def ask_caller(name: str, entry: McpServer) -> "Ask":
+    """Shows the login page to whoever makes the call that needs more scopes; where nobody can be asked the login fails."""
+
+    async def ask(url: str) -> str:
+        from hermes.mcp.oauth.web import LoginFailed
+
+        caller = wanting.get()
+        request = Login(
+            url, f"{name} wants you to allow more; paste the address that the browser ends at, if it does not come back"
+        )
+        answer = await caller.ask(request, entry.oauth.timeout) if caller else None
+        if answer is None or answer.how != "answered" or answer.choice == "deny":
+            raise LoginFailed(f"nobody allowed {name} more", f"hermes mcp login {name}")
+        return answer.text
+
+    return ask
 
 
 def account_of(name: str, entry: McpServer, settings: Settings) -> "Account":
