@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -430,20 +431,44 @@ def _quoted(value: str) -> str:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing a file meanwhile."""
-    import fcntl
-
+def locked(path: Path, patience: float = 60.0) -> Iterator[None]:
+    """Keep other processes from changing a file meanwhile; UserError if one does not let go of it in time. Blocks."""
     handle = os.open(path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        deadline = time.monotonic() + patience
+        while not _took(handle):
+            if time.monotonic() > deadline:
+                raise UserError(
+                    f"another process has kept {path} locked for {patience:.0f} s",
+                    "end the hermes process that hangs, and try again",
+                )
+            time.sleep(0.02)
         yield
     finally:
         os.close(handle)
 
 
+def _took(handle: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def write_private(path: Path, text: str) -> None:
     """Write a file of mode 0600, all or nothing."""
+    try:
+        replace_private(path, text)
+    except OSError as error:
+        hint = "free some space, or check its permissions; it is as it was"
+        raise UserError(f"cannot write {path}: {error.strerror}", hint) from error
+
+
+def replace_private(path: Path, text: str) -> None:
+    """The same for those who can do something about an OSError themselves."""
     path = path.resolve()  # a link, to dotfiles say, stays one
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -453,8 +478,5 @@ def write_private(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
-    except OSError as error:
-        hint = "free some space, or check its permissions; it is as it was"
-        raise UserError(f"cannot write {path}: {error.strerror}", hint) from error
     finally:
         unfinished.unlink(missing_ok=True)

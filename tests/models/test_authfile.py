@@ -37,7 +37,7 @@ def test_what_was_written_is_read_by_its_owner_only(file: AuthFile) -> None:
     assert auth == file.read() == Auth({"xai": (StoredKey("a", "k1"),)}, {"nous": Grant("access", "refresh", 123.5)})
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
-    assert sorted(entry.name for entry in file.path.parent.iterdir()) == ["auth.json", "auth.json.lock"]
+    assert sorted(entry.name for entry in file.path.parent.iterdir()) == [".auth.json.lock", "auth.json"]
 
 
 def test_a_file_that_everybody_could_read_is_closed_by_the_next_change(file: AuthFile) -> None:

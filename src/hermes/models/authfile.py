@@ -1,8 +1,5 @@
 """auth.json: the keys that people added and their logins, shared by every Hermes process of a home."""
 
-import fcntl
-import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
+from hermes import config
 from hermes.protocol.errors import UserError
 
 T = TypeVar("T")
@@ -84,15 +82,7 @@ class AuthFile:
     def locked(self) -> Iterator[None]:
         """Be the only process that changes the file. Blocks: call it in a thread. Read again once inside."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self.path.with_name(self.path.name + ".lock").open("ab") as lock:
-            deadline = time.monotonic() + self._patience
-            while not _took(lock.fileno()):
-                if time.monotonic() > deadline:
-                    raise UserError(
-                        f"another process has kept {self.path} locked for {self._patience:.0f} s",
-                        "end the hermes process that hangs, and try again",
-                    )
-                time.sleep(0.02)
+        with config.locked(self.path, self._patience):
             yield
 
     def change(self, edit: Callable[[Auth], Auth]) -> Auth:
@@ -107,14 +97,7 @@ class AuthFile:
         raw = self._raw()
         kept = msgspec.json.decode(raw, type=dict[str, Raw]) if raw else {}
         kept |= {"keys": Raw(msgspec.json.encode(auth.keys)), "logins": Raw(msgspec.json.encode(auth.logins))}
-        fresh = self.path.with_name(self.path.name + ".new")
-        fresh.unlink(missing_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self.path)
+        config.replace_private(self.path, msgspec.json.format(msgspec.json.encode(kept)).decode() + "\n")
 
     def _raw(self) -> bytes:
         try:
@@ -126,11 +109,3 @@ class AuthFile:
 
     def _unreadable(self, error: Exception) -> UserError:
         return UserError(f"cannot read {self.path}: {error}", "mend or remove the file, then log in again")
-
-
-def _took(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

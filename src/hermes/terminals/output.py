@@ -50,12 +50,32 @@ class Kept:
         return plain(head) + between + plain(tail.decode(errors="replace")), omitted
 
 
+class Heard:
+    """What a command prints while it runs: kept within bounds, and told as text as it comes."""
+
+    def __init__(self, cap: int, on_output: Callable[[str], None] | None) -> None:
+        self._kept = Kept(cap)
+        self._tell = decoded(on_output) if on_output else None
+
+    def add(self, data: bytes) -> None:
+        self._kept.add(data)
+        if self._tell:
+            self._tell(data, False)
+
+    def end(self) -> tuple[str, int]:
+        """The text, and how many bytes of it were left out; nothing comes any more."""
+        if self._tell:
+            self._tell(b"", True)
+        return self._kept.text()
+
+
 class Ring:
     """The newest bytes of a stream, each known by its offset from the stream's beginning."""
 
     def __init__(self, size: int = RING) -> None:
         self._size = size
         self._data = bytearray()
+        self._read_to = 0
         self.start = 0
 
     @property
@@ -68,8 +88,12 @@ class Ring:
             del self._data[:extra]
             self.start += extra
 
-    def read(self, offset: int, limit: int | None, final: bool) -> tuple[str, int]:
-        """Text from an offset on, and the offset behind it; a character that is not yet whole waits unless `final`."""
+    def read(self, offset: int | None, limit: int | None, final: bool) -> tuple[str, int]:
+        """Text from an offset on (None: what is new since the last such call), and the offset behind it; a character that
+        is not yet whole waits unless `final`."""
+        if offset is None:
+            text, self._read_to = self.read(self._read_to, limit, final)
+            return text, self._read_to
         begin = min(max(offset, self.start), self.end) - self.start
         data = bytes(self._data[begin:] if limit is None else self._data[begin : begin + limit])
         if offset < self.start:

@@ -1,9 +1,6 @@
 """mcp-tokens/<server>.json: one server's login, shared by every Hermes process of a home."""
 
-import fcntl
 import logging
-import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +9,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
+from hermes import config
 from hermes.mcp.oauth.challenge import Scopes
 from hermes.mcp.oauth.discovery import Metadata
 from hermes.mcp.oauth.registration import Client
-from hermes.protocol.errors import UserError
 
 log = logging.getLogger(__name__)
-
-PAUSE = 0.01
-"""Seconds between two looks at a lock that another process holds."""
 
 
 class Tokens(Struct, frozen=True, omit_defaults=True):
@@ -78,29 +72,14 @@ class TokenFile:
         """Be the only process that changes the file. Blocks: call it in a thread. It is read anew once inside."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.parent.chmod(0o700)
-        with self.path.with_name(self.path.name + ".lock").open("ab") as lock:
-            deadline = time.monotonic() + self._patience
-            while not _took(lock.fileno()):
-                if time.monotonic() > deadline:
-                    raise UserError(
-                        f"another process has kept {self.path} locked for {self._patience:.0f} s",
-                        "end the hermes process that hangs, and try again",
-                    )
-                time.sleep(PAUSE)
+        with config.locked(self.path, self._patience):
             self.reread()
             yield
 
     def write(self, stored: Stored) -> None:
         """Replace the file; what another version of Hermes keeps in it stays. Only under the lock."""
         kept = self._others() | msgspec.json.decode(msgspec.json.encode(stored), type=dict[str, Raw])
-        fresh = self.path.with_name(self.path.name + ".new")
-        fresh.unlink(missing_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self.path)
+        config.replace_private(self.path, msgspec.json.format(msgspec.json.encode(kept)).decode() + "\n")
 
     def hold(self, stored: Stored) -> None:
         """Go on with what could not be written, until the file holds something else."""
@@ -135,11 +114,3 @@ class TokenFile:
         except (OSError, msgspec.MsgspecError):
             return {}
         return {name: value for name, value in table.items() if name not in Stored.__struct_fields__}
-
-
-def _took(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -19,7 +19,7 @@ from hermes.terminals.background import Background, Tracked
 from hermes.terminals.ends import Ends, given, pipes, pseudo_terminal
 from hermes.terminals.files import LocalFiles
 from hermes.terminals.marks import call_mark, terminal_mark
-from hermes.terminals.output import Kept, decoded
+from hermes.terminals.output import Heard
 from hermes.terminals.paths import absolute, nearest_folder, printable
 from hermes.terminals.process import LAST_WORDS, Child, Reader, in_own_thread, settled
 from hermes.terminals.shell import Shell, State
@@ -89,18 +89,9 @@ class LocalTerminal:
         """Run a command to its end. A timeout gives code 124 and what there was; cancelling ends the whole process tree."""
         began = time.monotonic()
         before = await self._ready(cwd)
-        kept = Kept(self._cap)
-        tell = decoded(on_output) if on_output else None
-
-        def take(data: bytes) -> None:
-            kept.add(data)
-            if tell:
-                tell(data, False)
-
-        code, left = await self._foreground(command, before, timeout, given(stdin), take)
-        if tell:
-            tell(b"", True)
-        output, omitted = kept.text()
+        heard = Heard(self._cap, on_output)
+        code, left = await self._foreground(command, before, timeout, given(stdin), heard.add)
+        output, omitted = heard.end()
         after = left or before
         folder = self._carry_over(before, after)
         if folder != after.folder:

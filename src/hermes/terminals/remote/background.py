@@ -99,7 +99,6 @@ class FarBackground:
         self._path = quoted(f"{folder}/{info.id}")
         self._mark = mark
         self._ring = Ring()
-        self._read_to = 0
         self._told = decoded(on_output) if on_output else None
         self._on_exit = on_exit
         self._writing = asyncio.Lock()
@@ -109,11 +108,7 @@ class FarBackground:
 
     def output(self, offset: int | None = None, limit: int | None = None) -> tuple[str, int]:
         """Output from byte `offset` on (None: what is new since the last such call), and the offset behind it."""
-        begin = self._read_to if offset is None else offset
-        text, behind = self._ring.read(begin, limit, final=self._over.done())
-        if offset is None:
-            self._read_to = behind
-        return text, behind
+        return self._ring.read(offset, limit, final=self._over.done())
 
     async def wait(self, timeout: float) -> ProcessInfo:
         await asyncio.wait([self._over], timeout=timeout)

@@ -15,7 +15,7 @@ from hermes.protocol.terminals import BackgroundProcess, ProcessInfo, Ran
 from hermes.terminals.background import Background, Tracked
 from hermes.terminals.ends import pseudo_terminal
 from hermes.terminals.marks import call_mark, terminal_mark
-from hermes.terminals.output import Kept, decoded
+from hermes.terminals.output import Heard
 from hermes.terminals.paths import printable
 from hermes.terminals.process import Child
 from hermes.terminals.remote import background, commands
@@ -84,25 +84,16 @@ class RemoteTerminal:
         """Run a command to its end. A timeout gives code 124 and what there was; cancelling ends the whole process tree."""
         began = time.monotonic()
         before = await self._ready(cwd)
-        kept = Kept(self._cap)
-        tell = decoded(on_output) if on_output else None
-
-        def take(data: bytes) -> None:
-            kept.add(data)
-            if tell:
-                tell(data, False)
-
+        heard = Heard(self._cap, on_output)
         mark = call_mark(self._mark)
         body = commands.in_folder(before.folder, self._shell.command(command, before, mark))
-        reply = await self.link.call(body, take, stdin=stdin, timeout=timeout, mark=mark, end=commands.end(mark))
-        if tell:
-            tell(b"", True)
+        reply = await self.link.call(body, heard.add, stdin=stdin, timeout=timeout, mark=mark, end=commands.end(mark))
+        output, omitted = heard.end()
         self._must_have_begun(reply, before, cwd)
         if reply.cut == "broken":
             await self._after_break(mark)
         after = left_state(reply.said) or before
         self._carry_over(before, after)
-        output, omitted = kept.text()
         return Ran(
             output=output,
             code=TIMED_OUT if reply.code is None else reply.code,
