@@ -1,7 +1,6 @@
 """A scratch home with keys in it, a working folder, and terminals held by each kind of sandbox."""
 
 import os
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
@@ -68,9 +67,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
         await terminal.close()
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+@pytest.fixture(params=[pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock"])
 def held(request: pytest.FixtureRequest) -> Kind:
-    """Each kind of sandbox, where the machine has it."""
-    if request.param == "bubblewrap" and shutil.which("bwrap") is None:
-        pytest.skip("bwrap not installed")
+    """Each kind of sandbox."""
     return request.param
