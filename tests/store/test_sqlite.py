@@ -4,19 +4,32 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import apsw
+import msgspec
 import pytest
 
 from hermes.protocol.errors import LeaseLost, StoreError, UserError
-from hermes.protocol.events import Body, Changed, Event, ItemDone, Notice, SessionClosed, TurnStarted, Unknown, Usage
-from hermes.protocol.items import Reply, Text
+from hermes.protocol.events import (
+    Body,
+    Changed,
+    Event,
+    ItemDone,
+    Notice,
+    SessionClosed,
+    SessionOpened,
+    TurnStarted,
+    Unknown,
+    Usage,
+)
+from hermes.protocol.items import Reply, Text, ToolCall
 from hermes.protocol.ops import Say
-from hermes.protocol.store import Batch, JournalRow, SessionRow, Totals
+from hermes.protocol.store import Batch, JournalRow, SessionRow, ToolUse, Totals, UsageRow
 from hermes.protocol.terminals import ProcessInfo
 from hermes.store import owner as owners
-from hermes.store import schema
+from hermes.store import schema, usage
 from hermes.store.sqlite import SqliteStore, make_blob
 
 ME = owners.this_process()
@@ -193,17 +206,18 @@ async def test_a_migration_makes_a_backup_first_and_is_all_or_nothing(tmp_path, 
     path = tmp_path / "state.db"
     async with SqliteStore(path) as store:
         await store.create(row(), Batch(events=(event(1),)), ME)
-    monkeypatch.setattr(schema, "VERSION", 2)
+    before = schema.VERSION
+    monkeypatch.setattr(schema, "VERSION", before + 1)
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE extra(x); SELECT * FROM nowhere"))
     async with SqliteStore(path) as store:
         with pytest.raises(StoreError, match="nowhere"):
             await store.session("s1")
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS[:1], "CREATE TABLE extra(x)"))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS[:before], "CREATE TABLE extra(x)"))
     async with SqliteStore(path) as store:
         assert await store.events("s1") == [event(1)]
-    backup = apsw.Connection(str(tmp_path / "state.db.schema-1.backup"))
+    backup = apsw.Connection(str(tmp_path / f"state.db.schema-{before}.backup"))
     assert backup.execute("SELECT count(*) FROM events").fetchall() == [(1,)]
-    assert backup.execute("PRAGMA user_version").fetchall() == [(1,)]
+    assert backup.execute("PRAGMA user_version").fetchall() == [(before,)]
 
 
 async def test_a_file_that_is_no_database_is_left_alone(tmp_path):
@@ -279,3 +293,59 @@ def test_eight_processes_write_at_once_and_nothing_is_lost(tmp_path):
     assert asyncio.run(count()) == [40] * 8
     connection, _ = schema.open_database(path)
     schema.integrity(connection)
+
+
+async def test_usage_is_counted_by_day_model_and_purpose_and_outlives_its_session(store):
+    call = ToolCall(
+        id="c", turn=1, step=1, index=0, call_id="c", name="terminal", args="{}", status="failed", seconds=2.0
+    )
+    bodies = [
+        Usage(1, "a", 10, 5, cache_read=3, cost=0.5),
+        Usage(2, "a", 1, 1),
+        Usage(0, "b", 7, 2, cost=0.1, purpose="review"),
+        ItemDone(call),
+        ItemDone(msgspec.structs.replace(call, id="d", status="done")),
+    ]
+    await store.append("s1", ME, Batch(events=tuple(event(n, body) for n, body in enumerate(bodies, 1))))
+    day = time.strftime("%Y-%m-%d", time.localtime(101))
+    used = {"day": day, "session": "s1", "source": "cli", "cache_write": 0, "reasoning": 0}
+    main = UsageRow(**used, model="a", purpose="", calls=2, input=11, output=6, cache_read=3, cost=0.5, unpriced=1)
+    review = UsageRow(
+        **used, model="b", purpose="review", calls=1, input=7, output=2, cache_read=0, cost=0.1, unpriced=0
+    )
+    assert await store.usage() == [main, review]
+    tools = [ToolUse(day=day, source="cli", tool="terminal", calls=2, failed=1, seconds=4.0)]
+    assert await store.tool_use() == tools
+    assert await store.usage(since=time.time()) == []
+    await store.release("s1", ME)
+    await store.delete(["s1"])
+    assert await store.usage() == [msgspec.structs.replace(each, session="") for each in (main, review)]
+    assert await store.tool_use() == tools
+
+
+async def test_an_older_database_learns_what_was_used_from_its_events(tmp_path, monkeypatch):
+    newest = schema.MIGRATIONS
+    monkeypatch.setattr(schema, "MIGRATIONS", newest[:1])
+    monkeypatch.setattr(schema, "VERSION", 1)
+    monkeypatch.setattr(usage, "add", lambda db, n, events: None)
+    async with SqliteStore(tmp_path / "state.db") as store:
+        await store.create(row(), Batch(events=(event(1, Usage(1, "m", 10, 5)), event(2, Usage(2, "m", 1, 1)))), ME)
+    monkeypatch.undo()
+    async with SqliteStore(tmp_path / "state.db") as store:
+        [found] = await store.usage()
+        assert (found.calls, found.input, found.output, found.unpriced) == (2, 11, 6, 2)
+
+
+async def test_a_fork_has_the_same_past_and_a_future_of_its_own(store):
+    await store.append("s1", ME, Batch(events=(event(1), event(2, reply("a")), event(3, Changed("title", title="T")))))
+    ref = await store.keep("s1", b"picture", "image/png")
+    opened = event(1, SessionOpened("cli", "m", "/", "1", forked_from="s1"), name="s2")
+    await store.fork("s1", row("s2", forked_from="s1", title="T"), opened)
+    copied = await store.events("s2")
+    assert copied == [opened, *(msgspec.structs.replace(e, session="s2") for e in (await store.events("s1"))[1:])]
+    assert await store.get(ref, "s2") == b"picture"
+    forked = await store.session("s2")
+    assert (forked.title, forked.seq, forked.totals.messages, forked.owner) == ("T (2)", 3, 1, "")
+    assert await store.claim("s2", ME)
+    await store.append("s2", ME, Batch(events=(event(4, reply("b"), name="s2"),)))
+    assert len(await store.events("s1")) == 3

@@ -35,6 +35,8 @@ class History:
         self.closed = False
         self.tools: tuple[str, ...] | None = None
         self.budget: Budget | None = None
+        self.effort: str | None = None
+        self.personality = ""
         self.prefix: Prefix | None = None
         self.plan: tuple[PlanEntry, ...] = ()
         self.open: dict[str, Item] = {}
@@ -46,6 +48,7 @@ class History:
         self._unreported = 0
         self._view: tuple[Item, ...] | None = None
         self._untrusted: set[str] = set()
+        self._local: set[str] = set()
         self._images: set[str] = set()
 
     def apply(self, event: Event) -> None:
@@ -68,7 +71,7 @@ class History:
                 self.asked[asked.request_id] = asked
             case Answered(request_id=request_id):
                 self.asked.pop(request_id, None)
-            case Usage() as usage:
+            case Usage(purpose="") as usage:
                 self.step = self.answered = max(self.step, usage.step)
                 self.context_used, self._unreported = usage.input + usage.output, 0
             case Changed() as changed:
@@ -87,6 +90,7 @@ class History:
         if self._view is None:
             self._view = self._make_view()
             self._untrusted.clear()
+            self._local.clear()
             self._images.clear()
             for item in self._view:
                 self._look_at(item)
@@ -96,6 +100,22 @@ class History:
         """Sources of untrusted content that the model can see."""
         self.view()
         return tuple(sorted(self._untrusted))
+
+    def local(self) -> tuple[str, ...]:
+        """Sources of content from the workspace's files and commands that the model can see."""
+        self.view()
+        return tuple(sorted(self._local))
+
+    def said(self) -> str:
+        """What the person has said in this turn."""
+        return "\n".join(
+            text_of(item.parts)
+            for item in self.view()
+            if isinstance(item, UserMessage)
+            and item.turn == self.turn
+            and item.trust == "trusted"
+            and item.origin in ("person", "redirect")
+        )
 
     def images(self) -> frozenset[str]:
         """Blobs of the pictures that the model can see."""
@@ -161,6 +181,10 @@ class History:
             case "config" if changed.config:
                 self.tools = changed.config.tools or self.tools
                 self.budget = changed.config.budget or self.budget
+                self.effort = changed.config.effort if changed.config.effort is not None else self.effort
+                self.personality = (
+                    changed.config.personality if changed.config.personality is not None else self.personality
+                )
             case _:
                 pass
 
@@ -168,6 +192,8 @@ class History:
         """Note what is special about an item that the model can see."""
         if item.trust == "untrusted":
             self._untrusted.add(item.source)
+        elif item.trust == "workspace":
+            self._local.add(item.source)
         parts = item.parts if isinstance(item, UserMessage) else item.result if isinstance(item, ToolCall) else ()
         self._images.update(part.blob for part in parts if isinstance(part, Image))
 

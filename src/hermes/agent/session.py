@@ -63,7 +63,7 @@ class Options(Struct, frozen=True, kw_only=True):
     """Everything a session uses. Nothing is global to the process.
 
     `model_named` finds the model of a Configure, `toolset` its tools; `supply` has tools that come and go; `mask` takes secrets
-    out of what tools give; `can_ask` is False where nobody
+    out of what tools give; `persona` gives the system text with a personality in it; `can_ask` is False where nobody
     will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
     budget again that it was configured with.
     """
@@ -85,6 +85,7 @@ class Options(Struct, frozen=True, kw_only=True):
     model_named: Callable[[str], Model] | None = None
     toolset: Callable[[tuple[str, ...]], tuple[Tool, ...]] | None = None
     supply: Supply | None = None
+    persona: Callable[[str], str] | None = None
     set_approvals: Callable[[str], None] | None = None
     mask: Callable[[str], str] = lambda text: text
     blob: Callable[[bytes, str], Blob]
@@ -175,6 +176,7 @@ class Session:
         options, history = self.options, self.history
         if options.restore:
             self.budget = history.budget or self.budget
+            self.effort = history.effort if history.effort is not None else self.effort
             if history.tools and options.toolset:
                 self.tools.use(options.toolset(history.tools))
         journal = await self._store.unfinished(self.id)
@@ -241,6 +243,12 @@ class Session:
     async def ask(self, request: Request, item: str, within: float) -> Answered | None:
         """Ask a person; None if there is nobody to ask."""
         return await self._questions.ask(request, item, within) if self.options.can_ask else None
+
+    async def tell(self, notice: Notice) -> None:
+        """Put a notice for people into the log; it starts no turn, and the model does not see it."""
+        if self._closed.is_set():
+            raise UserError(f"session {self.id} is closed", "open it again with --resume")
+        await self._note(notice)
 
     def post(self, text: str) -> None:
         if not self._closed.is_set():
@@ -331,11 +339,13 @@ class Session:
         await self._recorder.commit()
 
     async def _configure(self, op: Configure) -> None:
-        if op.model is not None and self.options.model_named is not None:
-            try:
+        try:
+            if op.model is not None and self.options.model_named is not None:
                 self.model = self.options.model_named(op.model)
-            except UserError as error:
-                return await self._note(Notice(f"{error} ({error.hint})", level="error", code="config"), op)
+            if op.personality is not None and self.options.persona is not None:
+                self.system = self.options.persona(op.personality)
+        except UserError as error:
+            return await self._note(Notice(f"{error} ({error.hint})", level="error", code="config"), op)
         if op.tools is not None and self.options.toolset is not None:
             self.tools.use(self.options.toolset(op.tools))
         if op.cwd is not None:
@@ -344,10 +354,12 @@ class Session:
             self.options.set_approvals(op.approvals)
         if op.budget is not None:
             self.budget = op.budget
+        if op.effort is not None:
+            self.effort = op.effort
         if op.title is not None:
             self._recorder.note(Changed("title", title=op.title))
-        if op.model is not None or op.tools is not None:
-            await self._keep_prefix("model" if op.model else "tools")
+        if op.model is not None or op.tools is not None or op.personality is not None:
+            await self._keep_prefix("model" if op.model else "tools" if op.tools is not None else "personality")
         await self._note(Changed("config", config=op), op)
 
     async def _rewind(self, op: Rewind) -> None:
@@ -414,8 +426,8 @@ class Session:
             turn=self.history.turn,
             step=self.history.step,
             index=self.history.next_index(),
-            source=op.by,
-            trust="workspace" if origin == "process" else "trusted",
+            source=op.quoted or op.by,
+            trust="untrusted" if op.quoted else "workspace" if origin == "process" else "trusted",
             parts=op.parts,
             origin=origin,
             sender=op.sender,
@@ -508,4 +520,4 @@ def title_of(text: str) -> str:
 
 
 def _as_say(op: Redirect) -> Say:
-    return Say(id=op.id, by=op.by, parts=op.parts, sender=op.sender)
+    return Say(id=op.id, by=op.by, parts=op.parts, sender=op.sender, quoted=op.quoted)

@@ -116,7 +116,10 @@ class Answered(Struct, frozen=True, tag="answered", tag_field="event", omit_defa
 
 
 class Usage(Struct, frozen=True, tag="usage", tag_field="event", omit_defaults=True):
-    """What one model call used; `cost` in US dollars is None where the price is not known."""
+    """What one model call used; `cost` in US dollars is None where the price is not known.
+
+    `purpose` is empty for the conversation itself, else what else the call was for: review, compaction, title.
+    """
 
     step: int
     model: str
@@ -128,6 +131,7 @@ class Usage(Struct, frozen=True, tag="usage", tag_field="event", omit_defaults=T
     cost: float | None = None
     context_used: int = 0
     context_size: int = 0
+    purpose: str = ""
 
 
 class Notice(Struct, frozen=True, tag="notice", tag_field="event", omit_defaults=True):

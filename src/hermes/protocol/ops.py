@@ -17,11 +17,15 @@ class Op(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Say(Op, frozen=True, tag="say", tag_field="op"):
-    """Start a turn with this message, or queue it behind the running one."""
+    """Start a turn with this message, or queue it behind the running one.
+
+    `quoted` names where parts of it come from that nobody vouches for, a web page say: it makes the message untrusted.
+    """
 
     parts: tuple[Part, ...]
     origin: Origin = "person"
     sender: str = ""
+    quoted: str = ""
 
 
 class Redirect(Op, frozen=True, tag="redirect", tag_field="op"):
@@ -29,6 +33,7 @@ class Redirect(Op, frozen=True, tag="redirect", tag_field="op"):
 
     parts: tuple[Part, ...]
     sender: str = ""
+    quoted: str = ""
 
 
 class Interrupt(Op, frozen=True, tag="interrupt", tag_field="op"):
@@ -66,6 +71,7 @@ class Configure(Op, frozen=True, tag="configure", tag_field="op"):
     title: str | None = None
     budget: Budget | None = None
     personality: str | None = None
+    effort: str | None = None
     mode: str | None = None
 
 

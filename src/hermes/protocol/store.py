@@ -45,6 +45,35 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     totals: Totals = Totals()
 
 
+class UsageRow(Struct, frozen=True, kw_only=True):
+    """What model calls of one session used on one day, by model and purpose; `session` is empty once it was deleted."""
+
+    day: str
+    session: str
+    source: str
+    model: str
+    purpose: str
+    calls: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    reasoning: int
+    cost: float
+    unpriced: int
+
+
+class ToolUse(Struct, frozen=True, kw_only=True):
+    """How often a tool was called on one day, how often that failed, and how long it took in all."""
+
+    day: str
+    source: str
+    tool: str
+    calls: int
+    failed: int
+    seconds: float
+
+
 class JournalRow(Struct, frozen=True, kw_only=True):
     """Something with an outside effect that has begun: a model call or a tool call, named by its item."""
 
@@ -92,6 +121,10 @@ class Log(Protocol):
     async def rename(self, session: str, title: str) -> None: ...
 
     async def delete(self, sessions: Sequence[str]) -> int: ...
+
+    async def fork(self, session: str, row: SessionRow, opened: Event) -> None:
+        """Make a new session, which nobody owns yet, that begins with `opened` and goes on with a copy of another's events."""
+        ...
 
 
 class OpQueue(Protocol):
@@ -144,7 +177,15 @@ class Processes(Protocol):
     async def of(self, session: str) -> list[ProcessInfo]: ...
 
 
-class Store(Log, OpQueue, Journal, Blobs, Leases, Processes, Protocol):
+class Usages(Protocol):
+    """What was used, day by day in local time, since a moment."""
+
+    async def usage(self, since: float = 0.0) -> list[UsageRow]: ...
+
+    async def tool_use(self, since: float = 0.0) -> list[ToolUse]: ...
+
+
+class Store(Log, OpQueue, Journal, Blobs, Leases, Processes, Usages, Protocol):
     """All of it, on one database."""
 
     async def changed(self, since: int) -> int:

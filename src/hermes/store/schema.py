@@ -12,6 +12,7 @@ from urllib.parse import quote
 import apsw
 
 from hermes.protocol.errors import StoreError
+from hermes.store import usage
 
 MIGRATIONS = (
     """
@@ -36,6 +37,7 @@ MIGRATIONS = (
     CREATE TABLE processes(id TEXT PRIMARY KEY, session INTEGER NOT NULL, info TEXT NOT NULL);
     CREATE INDEX processes_session ON processes(session);
     """,
+    usage.TABLES,
 )
 VERSION = len(MIGRATIONS)
 

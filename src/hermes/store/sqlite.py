@@ -14,11 +14,11 @@ import msgspec
 from hermes.protocol.errors import LeaseLost, StoreError, UserError
 from hermes.protocol.events import Event
 from hermes.protocol.ops import AnyOp, Receipt
-from hermes.protocol.store import Batch, Blob, JournalRow, SessionRow
+from hermes.protocol.store import Batch, Blob, JournalRow, SessionRow, ToolUse, UsageRow
 from hermes.protocol.terminals import ProcessInfo
 from hermes.protocol.wire import decode_op, encode_op
 from hermes.store import owner as owners
-from hermes.store import rows
+from hermes.store import rows, usage
 from hermes.store.lane import Lane
 from hermes.store.rows import fetch
 
@@ -89,6 +89,16 @@ class SqliteStore:
             return count
 
         return await self._writer.write(write)
+
+    async def fork(self, session: str, row: SessionRow, opened: Event) -> None:
+        written = rows.event_rows((opened,))
+        await self._writer.write(lambda db: _fork(db, session, row, opened, written))
+
+    async def usage(self, since: float = 0.0) -> list[UsageRow]:
+        return await self._reader.read(lambda db: usage.read_usage(db, since))
+
+    async def tool_use(self, since: float = 0.0) -> list[ToolUse]:
+        return await self._reader.read(lambda db: usage.read_tool_use(db, since))
 
     # Ops
 
@@ -228,6 +238,7 @@ def _append(db: apsw.Connection, session: str, owner: str, batch: Batch, written
         if [e.seq for e in batch.events] != list(range(seq + 1, seq + 1 + len(batch.events))):
             raise LeaseLost(f"session {session} has events that this process did not write")
         _update_session(db, n, batch.events)
+        usage.add(db, n, batch.events)
         keyed = [(n << rows.SEQ_BITS | number, *rest) for number, *rest in written]
         db.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", keyed)
     for blob in batch.blobs:
@@ -238,6 +249,24 @@ def _append(db: apsw.Connection, session: str, owner: str, batch: Batch, written
         db.execute("DELETE FROM journal WHERE session = ? AND ref = ?", (n, ref))
     for op in batch.applied:
         db.execute("UPDATE ops SET body = NULL WHERE id = ?", (op,))
+
+
+def _fork(db: apsw.Connection, session: str, row: SessionRow, opened: Event, written: list[Any]) -> None:
+    """Copy a session's events behind the first, and its claims on blobs; what it used stays its own."""
+    source = _number(db, session)
+    _create(db, row, Batch(events=(opened,)), written, "")
+    n = _number(db, row.id)
+    db.execute(
+        "INSERT INTO events SELECT (?1 << 32) | (key & 0xffffffff), turn, at, body FROM events "
+        "WHERE key > (?2 << 32 | 1) AND key < ((?2 + 1) << 32)",
+        (n, source),
+    )
+    db.execute("INSERT OR IGNORE INTO blob_uses SELECT blob, ? FROM blob_uses WHERE session = ?", (n, source))
+    db.execute(
+        "UPDATE sessions SET (seq, turns, messages, calls) = (SELECT seq, turns, messages, calls FROM sessions WHERE n = ?), "
+        "title = ? WHERE n = ?",
+        (source, _free_title(db, n, row.title) if row.title else None, n),
+    )
 
 
 def _update_session(db: apsw.Connection, n: int, events: tuple[Event, ...]) -> None:
@@ -285,6 +314,7 @@ def _delete(db: apsw.Connection, session: str) -> int:
     if owner and owners.lives(owner, beat, time.time()):
         raise UserError(f"session {session} is open in another process", "close it there first")
     db.execute("DELETE FROM events WHERE key >= ? AND key < ?", (n << rows.SEQ_BITS, (n + 1) << rows.SEQ_BITS))
+    usage.forget(db, n)
     for table in ("ops", "journal", "processes", "blob_uses"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (n,))
     db.execute("DELETE FROM sessions WHERE n = ?", (n,))
