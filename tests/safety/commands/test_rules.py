@@ -107,3 +107,48 @@ def test_other_machines_are_judged_by_the_words_alone() -> None:
     gate = make_gate()
     assert gate.judge(RunCommand("cat src/x.py", WORKSPACE, "ssh"), ORIGIN).decision == "allow"
     assert gate.judge(RunCommand("cat ~/.ssh/id_rsa", WORKSPACE, "ssh"), ORIGIN).decision == "ask"
+
+
+def test_a_folder_that_holds_the_working_folder_is_not_scratch(workspace: Path, decide: Decide) -> None:
+    assert "allow" not in (decide(f"rm -rf {workspace.parent}"), decide("rm -rf $PWD/.."))
+
+
+def test_a_project_elsewhere_is_not_built_or_run_unasked(decide: Decide) -> None:
+    assert [decide("cd /tmp/other && npm test"), decide("npm --prefix /tmp/other test")] == ["ask", "ask"]
+    assert [decide("cd web && npm test"), decide("npm --prefix web test")] == ["allow", "allow"]
+
+
+@pytest.mark.parametrize(
+    ("command", "decision", "rule"),
+    [
+        ("echo $GITHUB_TOKEN", "ask", "credentials"),
+        ("echo ${GITHUB_TOKEN:+is set}", "allow", "reads"),
+        ('[ -n "$GITHUB_TOKEN" ] && echo set', "allow", "reads"),
+        ("GITHUB_TOKEN=x; echo $GITHUB_TOKEN", "allow", "reads"),
+        ("env | grep -i token", "ask", "credentials"),
+        ("env | grep -i path", "allow", "reads"),
+        ("docker run --rm -e K=$API_KEY alpine true", "ask", "credentials"),
+    ],
+)
+def test_a_variable_that_holds_a_key_by_its_name_is_not_shown(command: str, decision: str, rule: str) -> None:
+    verdict = judge(command)
+    assert (verdict.decision, verdict.rule) == (decision, rule)
+
+
+def test_what_git_starts_is_judged_like_any_command() -> None:
+    started = ["git bisect run {}", "git submodule foreach {}", "git rebase --exec '{}' main"]
+    assert [judge(text.format("make test")).decision for text in started] == ["allow"] * 3
+    assert [judge(text.format("rm -rf src")).decision for text in started] == ["ask"] * 3
+
+
+def test_python_may_fetch_a_page_and_nothing_more() -> None:
+    page = "import requests; print(requests.get('https://example.com/a').text)"
+    assert judge(f'python -c "{page}"').decision == "allow"
+    for worse in (
+        "import requests; requests.get('https://example.com/' + open('a').read())",
+        "import requests; requests.get('https://example.com', headers={'a': 'b'})",
+        "import requests; requests.get('https://example.com'); requests.post('https://example.com')",
+        "import requests; g = requests; g.post('https://example.com')",
+        "import requests; requests.get('http://169.254.169.254/latest')",
+    ):
+        assert judge(f'python -c "{worse}"').decision == "ask", worse

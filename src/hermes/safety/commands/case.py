@@ -44,6 +44,10 @@ class Case:
         )
         return untouchable or judge_found(self._reading.found, self._ground)
 
+    def rules(self) -> frozenset[str]:
+        """Every rule that has a say in the verdict, and not only the strictest."""
+        return frozenset(judge_step(step, self._ground).rule for step in self._reading.steps)
+
     def texts(self) -> list[str]:
         """The command as a pattern of the settings may name it: whole, and each program with and without its wrappers."""
         whole = " ".join(normalise(self._action.command).split())

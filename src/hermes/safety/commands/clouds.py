@@ -3,9 +3,12 @@
 import re
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands.argv import has, operands, value_of
+from hermes.safety.commands.argv import has, listed, operands, value_of
+from hermes.safety.commands.databases import sql
 from hermes.safety.commands.ground import Ground, pieces
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
+from hermes.safety.commands.syntax import SECRET, SECRET_NAME, UNKNOWN
 from hermes.safety.commands.verbs import Verbs, judge_verbs
 from hermes.safety.commands.verdicts import READS, WORKS, ask
 
@@ -60,7 +63,6 @@ VERBS: dict[str, Verbs] = {
         reads="plan validate show output version providers graph state.list state.show workspace.list workspace.show "
         "get metadata test",
         works="fmt init",
-        asks="-destroy",
         rule=RULE,
         why=_REMOTE,
     ),
@@ -83,7 +85,7 @@ VERBS: dict[str, Verbs] = {
         rule=RULE,
         why=_REMOTE,
     ),
-    "heroku": Verbs(reads="logs ps apps apps:info config:get releases status whoami version", rule=RULE, why=_REMOTE),
+    "heroku": Verbs(reads="logs ps apps apps:info releases status whoami version", rule=RULE, why=_REMOTE),
     "vercel": Verbs(reads="ls list inspect logs whoami dev", works="build dev", rule=RULE, why=_REMOTE),
     "netlify": Verbs(reads="status sites:list", works="build dev", rule=RULE, why=_REMOTE),
     "fly": Verbs(reads="status logs apps.list info releases version ping ips.list", rule=RULE, why=_REMOTE),
@@ -112,20 +114,20 @@ for _same, _as in (
 ):
     VERBS[_same] = VERBS[_as]
 
-_LOOKS = re.compile(
-    r"(list|ls|describe|get|show|view|read|head|lookup|search|query|scan|check|validate|estimate|wait|tail|filter|"
+_LOOKS = Pattern(
+    r"(list|ls|du|cat|stat|hash|describe|get|show|view|read|head|lookup|search|query|scan|check|validate|estimate|wait|tail|filter|"
     r"simulate|preview|explain|info|version|help|select|detect|test|batch-get|export-summary|what-if|status)(-.*)?"
 )
-_CHANGES = re.compile(
+_CHANGES = Pattern(
     r"(create|delete|remove|rm|rb|mb|mv|sync|update|put|set|add|attach|detach|start|stop|restart|reboot|terminate|run|"
     r"deploy|apply|destroy|purge|enable|disable|reset|revoke|grant|import|export|upload|publish|invoke|send|modify|cancel|"
     r"deregister|register|restore|scale|resize|patch|replace|write|configure|login|ssh|scp|cp|execute|assign|move|copy|"
     r"associate|disassociate|authorize|release|allocate|rotate|tag|untag|presign|failover|drop|kill|submit|promote)(-.*)?"
 )
-_KEYS = re.compile(
+_KEYS = Pattern(
     r"get-secret-value|get-login-password|get-session-token|get-password-data|get-authorization-token|assume-role.*|"
     r"print-access-token|print-identity-token|get-access-token|get-federation-token|get-credentials|get-role-credentials|"
-    r"list-keys|access-keys|get-user-access-keys|versions|secret|secrets|keyvault|get-token|get-parameters?|--with-decryption"
+    r"list-keys|access-keys|keys|credentials?|kubeconfig|list-publishing-.*|list-connection-strings?|show-connection-string|get-user-access-keys|versions|secret|secrets|keyvault|get-token|get-parameters?|--with-decryption"
 )
 
 
@@ -136,6 +138,12 @@ def by_verbs(step: Step, ground: Ground) -> Verdict:
         case "gh", ["api", *_]:
             sends = has(args, "-X", "--method", "-f", "-F", "--field", "--raw-field", "--input")
             is_get = (value_of(args, "-X", "--method") or "").upper() == "GET"
+            if (
+                words[1:2] == ["graphql"]
+                and not re.search(r"\bmutation\b|@", " ".join(args))
+                and UNKNOWN not in "".join(args)
+            ):
+                return READS
             return ask(RULE, "gh api sends something") if sends and not is_get else READS
         case (("kubectl" | "oc"), ["get" | "describe", *rest]) if any(re.match(r"secrets?\b", word) for word in rest):
             return ask("credentials", "it shows secrets of the cluster") if has(args, "-o", "--output") else READS
@@ -147,12 +155,21 @@ def by_verbs(step: Step, ground: Ground) -> Verdict:
             return _compose_up(step)
         case (("docker-compose" | "podman-compose"), ["up" | "run", *_]):
             return _compose_up(step)
-        case (("docker" | "podman"), ["build" | "buildx" | "image", *_]) if has(args, "--push"):
+        case (("docker" | "podman" | "nerdctl"), ["build" | "buildx", *rest]) if rest and _REMOTE_SOURCE.match(
+            rest[-1]
+        ):
+            return ask("fetched-code", f"{name} build would run what is fetched from elsewhere")
+        case (("docker" | "podman"), ["build" | "buildx" | "image", *_]) if has(
+            args, "--push"
+        ) or "type=registry" in "".join(args):
             return ask("containers", "it pushes an image to a registry")
         case (("vault" | "consul"), ["kv" | "read", *_]):
             return ask("credentials", f"{name} shows secrets")
         case _:
             return judge_verbs(name, VERBS[name], args)
+
+
+_REMOTE_SOURCE = Pattern(r"\w+://|git@|github\.com/")
 
 
 def _compose_up(step: Step) -> Verdict:
@@ -161,7 +178,7 @@ def _compose_up(step: Step) -> Verdict:
     return WORKS
 
 
-_OPENS_THE_BOX = re.compile(
+_OPENS_THE_BOX = Pattern(
     r"--(privileged|cap-add|device|security-opt|pid|ipc|userns|uts|net|network|restart|detach|volumes-from|entrypoint-from)(=.*)?"
 )
 
@@ -183,9 +200,41 @@ def docker_run(step: Step, ground: Ground) -> Verdict:
         folder = source or mount.partition(":")[0]
         if "/" in folder and not ground.is_inside(step, folder):
             return ask("containers", f"it gives {folder} to a container")
+    if SECRET in "".join(args) or _passes_a_key(args):
+        return ask("credentials", "it hands a key or a password to what is in the container")
+    image, inner = _image(args[args.index("run") + 1 :])
+    if "/" in image and not re.match(r"(docker\.io/)?library/|localhost[:/]", image):
+        return ask("fetched-code", f"{image} is code that somebody else has made")
+    mounted = has(args, "-v", "--volume", "--mount")
+    if mounted and re.search(r"(^|[\s;&|/])(rm|shred|dd|mkfs\S*|chown|truncate)\s|-delete\b", " ".join(inner)):
+        return ask("destroys", "it would remove or change files from inside of a container")
     if any(re.fullmatch(r"-[a-z]*d[a-z]*", arg) for arg in args[: args.index("run") + 6]):
         return ask("stays-behind", "it leaves a container running")
     return WORKS
+
+
+_RUN_VALUES = listed(
+    "-v --volume --mount -w --workdir -e --env --env-file -u --user -p --publish --name --entrypoint -h --hostname -l "
+    "--label -m --memory --cpus --platform --pull --tmpfs --add-host --gpus --shm-size --ulimit --dns --network-alias "
+    "--cidfile --log-driver --log-opt --stop-signal --stop-timeout --group-add --annotation --init-path"
+)
+
+
+def _image(args: list[str]) -> tuple[str, list[str]]:
+    """The image that `docker run` starts, and the command in it."""
+    words = iter(args)
+    for word in words:
+        if word in _RUN_VALUES:
+            next(words, "")
+        elif not word.startswith("-"):
+            return word, list(words)
+    return "", []
+
+
+def _passes_a_key(args: list[str]) -> bool:
+    """Whether a variable for keys is handed on by its name alone."""
+    named = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-e", "--env")]
+    return any(SECRET_NAME.fullmatch(name) for name in named)
 
 
 def cloud(step: Step, ground: Ground) -> Verdict:
@@ -194,8 +243,16 @@ def cloud(step: Step, ground: Ground) -> Verdict:
     words = operands(args, ("--profile", "--region", "--output", "--project", "--query", "-o", "--subscription"))
     if words[-1:] == ["help"]:
         return READS
-    if any(map(_KEYS.fullmatch, [*words, *args])) and not {"list", "describe", "ls"} & set(words):
+    listing = {"list", "describe", "ls"} & set(words) and not {"keys", "credential", "credentials"} & set(words)
+    if any(map(_KEYS.fullmatch, [*words, *args])) and not listing:
         return ask("credentials", f"{name} hands out keys or secrets")
+    if name == "bq" and words[:1] == ["query"]:
+        return sql(" ".join(words[1:]) or step.input.text or UNKNOWN, local=False)
+    if name == "aws" and words[:1] == ["configure"]:
+        plain = words[1:2] in (["list"], ["list-profiles"]) or (
+            words[1:2] == ["get"] and not re.search(r"secret|token|key", " ".join(words[2:]))
+        )
+        return READS if plain else ask("credentials", "aws configure shows or changes keys")
     if name == "aws" and words[:2] in (["s3", "cp"], ["s3", "sync"]) and len(words) > 3:
         source, target = words[2:4]
         fetches = source.startswith("s3://") and not target.startswith("s3://")
@@ -204,7 +261,7 @@ def cloud(step: Step, ground: Ground) -> Verdict:
         return ground.writing(step, [words[-1]]) or WORKS
     # In front stands what the verb is about, and that may read like a verb: gcloud run services list.
     about = 1 if name in ("aws", "gcloud", "az", "doctl", "oci") and len(words) > 1 else 0
-    for word in words[about:]:
+    for word in words[1:2] if name == "aws" else words[about:]:
         if _CHANGES.fullmatch(word):
             return ask(RULE, _REMOTE.format(" ".join([name, *words[:3]])))
         if _LOOKS.fullmatch(word):

@@ -7,8 +7,12 @@ from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
+from hermes.safety.commands.building import builds
 from hermes.safety.commands.ground import Ground
-from hermes.safety.commands.packages import tool
+from hermes.safety.commands.packages import tool, yarn
+from hermes.safety.commands.patterns import Pattern
+from hermes.safety.commands.programs import BUILD
+from hermes.safety.commands.rehearsal import only_tells
 from hermes.safety.commands.scripts import FETCHERS, HIDDEN, fed, script_file
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
@@ -16,27 +20,26 @@ from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
 
 # Words of other languages that start programs, change files, reach other machines or run text.
-_RISKY: dict[str, re.Pattern[str]] = {
-    "perl": re.compile(
+_RISKY: dict[str, Pattern] = {
+    "perl": Pattern(
         r"\b(system|exec|unlink|rmdir|rename|qx|fork|kill|eval|pack|unpack|chmod|chown|truncate|syswrite|symlink|rmtree|remove_tree|socket|connect|require|do)\b|`|\bopen\b[^;]*[|>+]|IO::|LWP|HTTP|Socket|use\s+(POSIX|File)|/ee?\b.*e"
     ),
-    "ruby": re.compile(
-        r"-r(?!(json|set|yaml|csv|date|time|pp)$)|\b(system|exec|spawn|fork|eval|instance_eval|class_eval|send|public_send|unpack1?|syscall|load|trap|rmdir|rm_rf?|unlink|delete|rename)\b|`|%x|FileUtils|IO\.(popen|write)|Open3|Socket|Net::|open-uri|File\.(delete|write|unlink|rename|open|chmod)|Process\.|Kernel|Base64|Marshal|URI\.open|Dir\.(rmdir|delete)"
+    "ruby": Pattern(
+        r"-r(?!(json|set|yaml|csv|date|time|pp)$)|\b(system|exec|spawn|fork|eval|instance_eval|class_eval|send|public_send|unpack1?|syscall|load|trap|rmdir|rm_rf?|unlink|delete|rename)\b|`|%x|FileUtils|IO\.(popen|write)|Open3|Socket|Net::|open-uri|File\.(delete|write|unlink|rename|open|chmod)|\bopen\s*\(?\s*['\"]\||HTTParty|RestClient|Faraday|Process\.|Kernel|Base64|Marshal|URI\.open|Dir\.(rmdir|delete)"
     ),
-    "node": re.compile(
-        r"child_process|\b(exec|execSync|spawn|spawnSync|fork|eval|Function|fetch|atob|unlink\w*|rm|rmSync|rmdir\w*|writeFile\w*|appendFile\w*|rename\w*|truncate\w*|chmod\w*|createWriteStream|cpSync|symlink\w*)\s*\(|\b(net|http|https|http2|dgram|tls|vm|worker_threads|cluster|inspector|repl)\b['\"]|process\.(kill|binding|dlopen|mainModule)|Buffer\.from|import\(|constructor|globalThis\[|Deno\.|Bun\.(spawn|write|\$)"
+    "node": Pattern(
+        r"child_process|\b(exec|execSync|spawn|spawnSync|fork|eval|Function|fetch|atob|unlink\w*|rm|rmSync|rmdir\w*|writeFile\w*|appendFile\w*|rename\w*|truncate\w*|chmod\w*|createWriteStream|cp|cpSync|copyFile\w*|symlink\w*|openSync|writeSync|WebSocket)\s*\(|['\"](axios|got|undici|node-fetch|ws|superagent|shelljs|execa|zx)['\"]|\b(net|http|https|http2|dgram|tls|vm|worker_threads|cluster|inspector|repl)\b['\"]|process\.(kill|binding|dlopen|mainModule)|Buffer\.from|import\(|constructor|globalThis\[|Deno\.|Bun\.(spawn|write|\$)"
     ),
-    "php": re.compile(
+    "php": Pattern(
         r"\b(system|exec|shell_exec|passthru|popen|proc_open|pcntl_\w+|unlink|rmdir|rename|file_put_contents|fopen|fwrite|eval|assert|base64_decode|fsockopen|curl_\w+|mail|copy|include|require|create_function|call_user_func\w*|chmod|chown|symlink|touch|mkdir|stream_socket_\w+|gzinflate|str_rot13)\b|`|\$\w+\s*\("
     ),
-    "lua": re.compile(r"os\.(execute|remove|rename|exit)|io\.(popen|open|output)|load|dofile|require|socket"),
-    "R": re.compile(
-        r"\b(system2?|unlink|file\.(remove|rename)|eval|parse|source|download\.file|install\.packages|writeLines|write\w*)\s*\("
+    "lua": Pattern(r"os\.(execute|remove|rename|exit)|io\.(popen|open|output)|load|dofile|require|socket"),
+    "R": Pattern(
+        r"\b(system2?|unlink|file\.(remove|rename)|eval|parse|source|download\.file|install[\w.]*|writeLines|write\w*|file\.copy|saveRDS|save|sink|shell|pkg_install)\s*\(|\b(remotes|devtools|pak|BiocManager|pacman|renv|httr2?|curl)::"
     ),
-    "elixir": re.compile(
-        r"System\.(cmd|shell|halt)|:os\.|File\.(rm|write|rename|cp)|Code\.|Port\.|:httpc|Mix\.install"
-    ),
-    "julia": re.compile(r"\brun\(|`|\brm\(|\bwrite\(|\beval\(|\bdownload\(|Pkg\."),
+    "elixir": Pattern(r"System\.(cmd|shell|halt)|:os\.|File\.(rm|write|rename|cp)|Code\.|Port\.|:httpc|Mix\.install"),
+    "julia": Pattern(r"\b(run|rm|mv|cp|write|eval|download|include|ccall)\(|`|Pkg\.|HTTP\.|Sockets"),
+    "octave": Pattern(r"\b(system|shell_cmd|unix|delete|unlink|rmdir|eval|popen|fopen|urlwrite|urlread|save|exec)\b"),
 }
 _SAME = {
     "nodejs": "node",
@@ -47,6 +50,8 @@ _SAME = {
     "lua5.3": "lua",
     "lua5.4": "lua",
     "iex": "elixir",
+    "octave-cli": "octave",
+    "matlab": "octave",
     "tsx": "node",
     "ts-node": "node",
 }
@@ -59,6 +64,7 @@ _CODE_OPTIONS = {
     "R": ["-e"],
     "elixir": ["-e", "--eval"],
     "julia": ["-e", "-E", "--eval"],
+    "octave": ["--eval", "-batch", "-r"],
 }
 _VALUED = (
     "-W",
@@ -95,10 +101,10 @@ def python(step: Step, ground: Ground) -> Verdict:
         return fed(step)
     if step.script and step.script != UNKNOWN:
         return worst([script_file(step, ground, args[at]), _python_code(step, ground, step.script)])
-    return worst([script_file(step, ground, args[at]), _managed(args[at:])])
+    return worst([script_file(step, ground, args[at]), managed(args[at:])])
 
 
-def _managed(args: list[str]) -> Verdict:
+def managed(args: list[str]) -> Verdict:
     """manage.py and its like: a verb that empties the database is not work."""
     if (
         args[0].endswith("manage.py")
@@ -126,7 +132,7 @@ def _python_code(step: Step, ground: Ground, text: str) -> Verdict:
     return ground.writing(step, found.writes) or ground.reading(step, found.reads) or (WORKS if found.writes else READS)
 
 
-_SAFE_MODULES = re.compile(
+_SAFE_MODULES = Pattern(
     r"pytest|unittest|doctest|venv|build|json\.tool|compileall|py_compile|mypy|ruff|black|isort|flake8|pylint|timeit|cProfile|profile|"
     r"trace|pdb|this|site|sysconfig|platform|calendar|ast|tokenize|dis|inspect|zipfile|tarfile|gzip|base64|textwrap|difflib|"
     r"coverage|nox|tox|sphinx(\.\w+)*|mkdocs|pyright|bandit|twine\.check|pip_audit|pre_commit|cython|mypyc|memory_profiler|"
@@ -137,9 +143,13 @@ _SAFE_MODULES = re.compile(
 
 def _python_module(step: Step, ground: Ground, rest: list[str]) -> Verdict:
     module, args = (rest[0], rest[1:]) if rest else ("", [])
+    if only_tells(module, tuple(args)):
+        return READS
     if module == "pip":
         return tool(replace(step, name="pip", args=tuple(args)), ground)
-    if module in ("http.server", "pyftpdlib", "SimpleHTTPServer"):
+    if module == "pyftpdlib":
+        return ask("way-in", "it shows files to the network")
+    if module in ("http.server", "SimpleHTTPServer"):
         folder = value_of(args, "-d", "--directory")
         bind = value_of(args, "-b", "--bind") or ""
         inside = all(ground.is_inside(step, cwd) for cwd in step.cwds) and (
@@ -163,6 +173,8 @@ def _python_module(step: Step, ground: Ground, rest: list[str]) -> Verdict:
         "antigravity",
     ):
         return ask("outside-effect", f"python -m {module} reaches outside")
+    if module in ("pdb", "cProfile", "profile", "trace", "timeit") and has(args[:2], "-c", "-s"):
+        return _python_code(step, ground, args[1] if len(args) > 1 else "")
     if module in ("alembic", "celery", "django", "invoke"):
         return worst(
             [
@@ -172,6 +184,8 @@ def _python_module(step: Step, ground: Ground, rest: list[str]) -> Verdict:
                 else WORKS,
             ]
         )
+    if module in BUILD:
+        return builds(replace(step, name=module, args=tuple(args)), ground)
     if not _SAFE_MODULES.fullmatch(module) and not all(ground.is_inside(step, cwd) for cwd in step.cwds):
         return ask("outside-code", f"python -m {module} runs code outside the working folder")
     target = value_of(args, "-e", "--extract", "--outdir") if module in ("zipfile", "tarfile") else None
@@ -191,8 +205,13 @@ def interpreter(step: Step, ground: Ground) -> Verdict:
     if loaded and not re.fullmatch(r"@?\w[\w./-]*", loaded) and not ground.is_inside(step, loaded):
         return ask(HIDDEN, "node is told to load other code first")
     codes = _codes(language, args)
+    libraries = [arg[2:] for arg in args if re.match(r"-I.", arg)] if language in ("perl", "ruby") else []
+    if not all(ground.is_inside(step, folder) for folder in libraries):
+        return ask(HIDDEN, f"{name} is told to take code from outside the working folder")
     if not codes:
         words = operands(args, _VALUED)
+        if language == "php" and (place := value_of(args, "-S")):
+            return WORKS if re.match(r"localhost:|127\.", place) else ask("way-in", f"php listens on {place}")
         if has(args, "--version", "-v", "--help", "--check", "-c", "--syntax-check") and (
             not words or language in ("node", "ruby", "perl")
         ):
@@ -216,6 +235,11 @@ def interpreter(step: Step, ground: Ground) -> Verdict:
     files = [word for word in operands(args, _CODE_OPTIONS.get(language, [])) if word not in codes]
     edits = language in ("perl", "ruby") and any(re.match(r"-\w*i", arg) for arg in args)
     return _foreign(step, ground, language, codes, files if edits else [])
+
+
+def bun(step: Step, ground: Ground) -> Verdict:
+    """bun runs code on the command line as node does, and scripts of the project as yarn does."""
+    return (interpreter if has(step.args, "-e", "--eval", "-p", "--print") else yarn)(step, ground)
 
 
 def _codes(language: str, args: list[str]) -> list[str]:

@@ -6,29 +6,30 @@ from collections.abc import Callable
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
 
-_TEXT = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"")
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_LOOKS = re.compile(
+_TEXT = Pattern(r"'(?:[^']|'')*'|\"[^\"]*\"")
+_COMMENT = Pattern(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_LOOKS = Pattern(
     r"\s*(select|show|explain|describe|desc|with|values|use|begin|commit|end|analyze|help|table|pragma|\\[dlztconqx]\S*|\.(tables|schema|mode|headers?|databases|indexes|indices|dump|quit|exit|help|width|nullvalue|show|stats))\b",
     re.I,
 )
-_ADDS = re.compile(
+_ADDS = Pattern(
     r"\s*(insert|create|alter\s+table\s+\S+\s+add|update|delete|set|replace|copy|merge|comment|refresh|reindex|vacuum)\b",
     re.I,
 )
-_DESTROYS = re.compile(
+_DESTROYS = Pattern(
     r"\b(drop|truncate|grant|revoke|alter\s+(user|role|system)|shutdown|kill|flush|purge|load_file|into\s+(out|dump)file|"
     r"load\s+data|create\s+(user|role|extension|function|trigger|event)|copy\s+.*\bprogram\b|xp_cmdshell|lo_import|"
     r"pg_read_file|pg_terminate_backend|rename\s+table|attach|load_extension|detach)\b|\\(copy|!|o|i)\b|\.(shell|system|import|load|output|once|read|restore)\b|"
     r"\balter\s+table\s+\S+\s+drop\b",
     re.I | re.DOTALL,
 )
-_CHANGES_ROWS = re.compile(r"\b(delete\s+from|update\s+\S+\s+set)\b", re.I)
-_ALL_ROWS = re.compile(r"\bwhere\s+(1\s*=\s*1|true|1)\s*(;|$)", re.I)
+_CHANGES_ROWS = Pattern(r"\b(delete\s+from|update\s+\S+\s+set)\b", re.I)
+_ALL_ROWS = Pattern(r"\bwhere\s+(1\s*=\s*1|true|1)\s*(;|$)", re.I)
 
 
 def sql(text: str, *, local: bool) -> Verdict:
@@ -108,7 +109,7 @@ def redis(step: Step, ground: Ground) -> Verdict:
     if (
         words[:2] == ["config", "get"]
         or (words[:1] and words[0].lower() in _REDIS_LOOKS)
-        or has(step.args, "--scan", "--stat")
+        or has(step.args, "--scan", "--stat", "--latency", "--latency-history", "--bigkeys", "--memkeys", "--hotkeys")
     ):
         return READS
     return ask("database", f"redis-cli {' '.join(words[:2])} changes what is stored")

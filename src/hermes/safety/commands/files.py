@@ -1,94 +1,17 @@
-"""Programs that remove, move, copy, pack or change files: work inside the working folder, a question elsewhere."""
+"""Programs that move, copy, pack or change files: work inside the working folder, a question elsewhere."""
 
-import os
 import re
 from collections.abc import Callable
-
-from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
+from hermes.safety.commands.patterns import Pattern
+from hermes.safety.commands.removal import empties, find, rm
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
-
-# Folders and files that a build or a run makes again.
-_MADE_AGAIN = re.compile(
-    r"build|dist|out|output|target|node_modules|__pycache__|\.?cache|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|"
-    r"\.next|\.nuxt|\.svelte-kit|\.turbo|\.parcel-cache|\.gradle|\.eggs|.*\.egg-info|\.?coverage|htmlcov|\.nyc_output|"
-    r"\.?venv|env|tmp|temp|\.tmp|logs?|bin|obj|cmake-build-.*|_build|\.terraform|\.hypothesis|\.ipynb_checkpoints|site|"
-    r"public|\.sass-cache|bower_components|\.dart_tool|DerivedData|\.build|Pods|\.serverless|\.aws-sam|\.vite|storybook-static|"
-    r"test-results|playwright-report|\.docusaurus|\.angular|\.yarn/cache|wheelhouse|release|debug|artifacts|reports?|"
-    r".*\.(py[co]|o|so|a|obj|class|log|tmp|temp|swp|bak|orig|rej|cache|pid|lock|tsbuildinfo|gcda|gcno|profraw|whl|egg|"
-    r"tar\.gz|tgz|zip|out|coverage|DS_Store)|.*~|\.DS_Store|\.coverage(\..*)?|core|nohup\.out|coverage\.xml|package-lock\.json",
-    re.I,
-)
-# Files of which there may be no other copy.
-_PRECIOUS = re.compile(
-    r".*\.(db|sqlite3?|sql|dump|bak|backup|pem|key|p12|kdbx|tfstate|keystore|jks|gpg|asc|mdb|rdb|aof|vmdk|qcow2)|"
-    r"\.env(\..*)?|\.git|\.git(ignore|modules|attributes)|backups?|data|database|uploads|migrations|\*|\.\*|\.|\.\.",
-    re.I,
-)
-
-
-def _is_made_again(step: Step, ground: Ground, text: str) -> bool:
-    """Whether a word names, in the working folder, only what a build or a run makes again."""
-    if not ground.is_inside(step, text):
-        return False
-    for path in ground.paths(step, text):
-        names = os.path.relpath(path, ground.workspace).split("/")
-        if ".git" in names or not any(map(_MADE_AGAIN.fullmatch, names)):
-            return False
-    return True
-
-
-def rm(step: Step, ground: Ground) -> Verdict:
-    """Removing is work if it can be made again or, for single files of the working folder, if there is a checkpoint."""
-    targets = operands(step.args)
-    deep = has(step.args, "-r", "-R", "--recursive")
-    for target in targets:
-        if UNKNOWN in target:
-            return ask("destroys", "nobody can tell what rm would remove")
-        if _is_made_again(step, ground, target):
-            continue
-        name = target.rstrip("/").rpartition("/")[2]
-        if ground.is_temporary(step, target) and "*" not in target and not ground.is_inside(step, target):
-            continue
-        if not ground.is_inside(step, target):
-            return ask("destroys", f"rm would remove {target}, which is outside the working folder")
-        if deep:
-            return ask("destroys", f"rm would remove all of {target}, which no build makes again")
-        if _PRECIOUS.fullmatch(name) or re.search(r"[*?\[]", target):
-            return ask("destroys", f"there may be no other copy of {target}")
-        if verdict := ground.writing(step, [target]):
-            return verdict
-    return WORKS
-
-
-def rimraf(step: Step, ground: Ground) -> Verdict:
-    return rm(replace(step, name="rm", args=("-r", *step.args)), ground)
-
-
-def find(step: Step, ground: Ground) -> Verdict:
-    """find by itself lists names; with -delete it removes, and what -exec starts is judged on its own."""
-    from hermes.safety.commands.wrappers import names_found
-
-    args = list(step.args)
-    if "-delete" in args:
-        found = names_found(args)
-        if all(_is_made_again(step, ground, name) for name in found):
-            return WORKS
-        narrow = "-empty" in args
-        if not narrow or (not all(_is_made_again(step, ground, name) for name in found) and "-empty" not in args):
-            return ask("destroys", "find would delete what it finds")
-        return (
-            WORKS if all(ground.is_inside(step, name) for name in found) else ask("destroys", "find deletes elsewhere")
-        )
-    outputs = [args[at + 1] for at, arg in enumerate(args[:-1]) if re.fullmatch(r"-fprint0?|-fprintf|-fls", arg)]
-    if outputs:
-        return ground.writing(step, outputs) or WORKS
-    return READS
+from hermes.safety.places import SINKS
 
 
 def _written(step: Step, ground: Ground, *, valued: tuple[str, ...] = ()) -> Verdict:
@@ -96,7 +19,23 @@ def _written(step: Step, ground: Ground, *, valued: tuple[str, ...] = ()) -> Ver
 
 
 def makes(step: Step, ground: Ground) -> Verdict:
+    if step.name == "truncate" and value_of(step.args, "-s", "--size") == "0" and (found := empties(step.args)):
+        return found
     return _written(step, ground, valued=("-m", "--mode", "-d", "-t", "-r", "-s", "--size", "--reference", "--date"))
+
+
+_PROGRAMS = Pattern(r"(/usr|/usr/local|/opt/[\w.-]+)?/s?bin/[^/]+")
+
+
+def _links(step: Step, ground: Ground, sources: list[str], targets: list[str]) -> Verdict | None:
+    """A link is a second name: of files that may not be written it asks, and of programs."""
+    for source in sources:
+        for path in ground.paths(step, source):
+            if (verdict := ground.write(path)).rule in ("own-files", "credentials", "starts-by-itself"):
+                return verdict
+        if _PROGRAMS.fullmatch(source) and "venv" not in "".join(targets):
+            return ask("hidden-code", f"it gives {source} another name")
+    return None
 
 
 def copy(step: Step, ground: Ground) -> Verdict:
@@ -107,6 +46,12 @@ def copy(step: Step, ground: Ground) -> Verdict:
     sources, targets = (words, [folder]) if folder else (words[:-1], words[-1:])
     if not targets:
         return READS
+    if step.name == "mv" and targets[0] in SINKS:
+        return ask("destroys", f"mv to {targets[0]} throws it away")
+    if "/dev/null" in sources and (verdict := empties(targets)):
+        return verdict
+    if step.name == "ln" and (verdict := _links(step, ground, sources or words, targets)):
+        return verdict
     if step.name == "ln" and len(words) == 1:
         sources, targets = words, ["."]
     if verdict := ground.reading(step, sources) or ground.writing(step, targets):
@@ -123,7 +68,7 @@ def copy(step: Step, ground: Ground) -> Verdict:
     return WORKS
 
 
-_WIDE = re.compile(
+_WIDE = Pattern(
     r"0?[0-7]?[0-7]{2}[2367]|[ugoa]*o[ugoa]*[+=]\w*w\w*|a?[+=]\w*w\w*|[ugoa]*\+\w*s\w*|[2467][0-7]{3}|0*00?"
 )
 
@@ -140,14 +85,14 @@ def chmod(step: Step, ground: Ground) -> Verdict:
     return ground.writing(step, targets) or WORKS
 
 
+_PACKER = Pattern(r"(zstd|zstdmt|pigz|lz4|xz|gzip|bzip2|lbzip2|pbzip2|pixz|brotli|lzip|plzip)( -[\w=-]+)*")
+
+
 def tar(step: Step, ground: Ground) -> Verdict:
     args = list(step.args)
-    if any(
-        re.match(
-            r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script|new-volume-script)|-[IF]$",
-            arg,
-        )
-        for arg in args
+    packer = value_of(args, "-I", "--use-compress-program")
+    if (packer is not None and not _PACKER.fullmatch(packer)) or any(
+        re.match(r"--(to-command|checkpoint-action|rsh-command|info-script|new-volume-script)|-F", arg) for arg in args
     ):
         return ask("hidden-code", "tar is told here what to run")
     first = args[0] if args else ""
@@ -157,7 +102,7 @@ def tar(step: Step, ground: Ground) -> Verdict:
     file = value_of(args, "-f", "--file") or (args[1] if "f" in modes and len(args) > 1 else "")
     words = [
         word
-        for word in operands(args, ("-C", "--directory", "--exclude", "-T", "-X", "-f", "--file"))
+        for word in operands(args, ("-C", "--directory", "--exclude", "-T", "-X", "-f", "--file", "-I"))
         if word not in (first, file)
     ]
     if "t" in modes or has(args, "--list"):
@@ -222,17 +167,22 @@ def outputs(*options: str) -> Callable[[Step, Ground], Verdict]:
     return judged
 
 
-_EDITOR_RUNS = re.compile(r"\+(?!\d*$|/)|-(c|S|s|u|U|e|es|f|l|w|W)$|--(cmd|eval|script|batch|headless|load|remote)")
+_EDITOR_RUNS = Pattern(
+    r"\+(?!\d*$|/)|-[a-zA-Z]*[cSsuUe][a-zA-Z]*$|-(f|l|w|W)$|--(cmd|eval|script|batch|headless|load|remote|speller)"
+)
 
 
 def editor(step: Step, ground: Ground) -> Verdict:
     """vim, nano, emacs: a file to edit is fine, a command to run is not."""
-    if any(_EDITOR_RUNS.match(arg) for arg in step.args):
+    plain = step.name in ("nano", "pico", "micro") and not has(step.args, "-s", "--speller")
+    if not plain and any(_EDITOR_RUNS.match(arg) for arg in step.args):
         return ask("hidden-code", f"{step.name} is told here what to run")
     if step.input.text != "":
         return ask("hidden-code", f"{step.name} is fed what to do")
     return _written(step, ground)
 
+
+_XXD = ("-c", "-g", "-l", "-s", "-o", "-n", "-cols", "-len", "-seek")
 
 RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     **dict.fromkeys(("rm", "unlink", "trash", "rmtrash", "grm"), rm),
@@ -278,9 +228,18 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     "mkdir": lambda step, ground: (
         ground.writing(step, [w for w in operands(step.args, ("-m", "--mode")) if w[:1] != UNKNOWN]) or WORKS
     ),
+    "script": lambda step, ground: (
+        ground.writing(step, operands(step.args, ("-c", "--command"))[:1] or ["typescript"]) or WORKS
+        if has(step.args, "-c", "--command")
+        else ask("hidden-code", "script opens a shell for somebody to type into")
+    ),
     "mktemp": lambda step, ground: WORKS,
     "cpio": lambda step, ground: ask("outside-effect", "cpio writes where its input says"),
     "base64": outputs("-o", "--output"),
-    "xxd": lambda step, ground: ground.reading(step, step.args[:1]) or READS,
+    "xxd": lambda step, ground: (
+        ground.reading(step, operands(step.args, _XXD)[:1])
+        or ground.writing(step, operands(step.args, _XXD)[1:])
+        or (WORKS if operands(step.args, _XXD)[1:] else READS)
+    ),
     "sponge": makes,
 }

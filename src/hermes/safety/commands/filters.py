@@ -3,15 +3,18 @@
 import re
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.scripts import HIDDEN, script_file
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
 
-_AWK_RISKY = re.compile(
+_AWK_RISKY = Pattern(
     r"system\s*\(|\|\s*(getline|&|\")|\"\s*\|\s*getline|\|\s*getline|print[^;}\n|]*\|(?!\|)|/inet|@(load|include)|print[^;}\n]*>>?\s*[\"$(\w/]"
 )
 
@@ -20,6 +23,13 @@ def awk(step: Step, ground: Ground) -> Verdict:
     args = list(step.args)
     words = operands(args, ("-F", "-v", "-f", "--field-separator", "--assign", "--file"))
     file = value_of(args, "-f", "--file")
+    if value_of(args, "-i", "--include") == "inplace":
+        words = operands(args, ("-F", "-v", "-i", "--include"))
+        return (
+            awk(replace(step, args=tuple(words[:1])), ground)
+            if (wrong := ground.writing(step, words[1:])) is None
+            else wrong
+        )
     if has(args, "-i", "--include", "-l", "--load", "-E", "--exec"):
         return ask(HIDDEN, "awk is told to load other code")
     if file:
@@ -35,13 +45,13 @@ def awk(step: Step, ground: Ground) -> Verdict:
     return ground.reading(step, files) or READS
 
 
-_SED_CHANGE = re.compile(
+_SED_CHANGE = Pattern(
     r"[sy](?P<mark>[^\w\s\\;])((?:\\.|(?!(?P=mark)).)*)(?P=mark)((?:\\.|(?!(?P=mark)).)*)(?P=mark)(?P<flags>[a-zA-Z0-9]*)(?P<file>[ ]\S+)?",
     re.DOTALL,
 )
-_SED_ADDRESS = re.compile(r"(^|[;{}\n,!])\s*(?:/(?:\\.|[^/\\\n])*/|\\(.)(?:(?!\2).)*\2)")
-_SED_FILES = re.compile(r"(?:^|[;{}\s\d$!,])([wWrR])\s+(\S+)")
-_SED_RUNS = re.compile(r"(?:^|[;{}\n\d$!,])\s*e(?:\s|$|;)")
+_SED_ADDRESS = Pattern(r"(^|[;{}\n,!])\s*(?:/(?:\\.|[^/\\\n])*/|\\(.)(?:(?!\2).)*\2)")
+_SED_FILES = Pattern(r"(?:^|[;{}\s\d$!,])([wWrR])\s+(\S+)")
+_SED_RUNS = Pattern(r"(?:^|[;{}\n\d$!,])\s*e(?:\s|$|;)")
 
 
 def sed(step: Step, ground: Ground) -> Verdict:

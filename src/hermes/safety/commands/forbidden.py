@@ -5,12 +5,12 @@ the end for a sandbox.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import listed, operands, value_of
 from hermes.safety.commands.names import Names
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import SEARCH
 from hermes.safety.commands.steps import Step, path_from
 from hermes.safety.places import BLOCK, SINKS, Places, inside
@@ -20,9 +20,9 @@ MOST_NAMES = 2000
 OnPath = Callable[[str], Verdict]
 
 # Programs whose arguments and input are code, with paths in the midst of it.
-_READS_CODE = re.compile(r"(python|perl|ruby|node|php|lua)[\d.]*|[gmn]?awk|sed|jq|deno|bun|osascript")
-_PATH_IN_CODE = re.compile(r"[~/][\w.~/*-]+")
-_JOINTS = re.compile(r"file://|[=@:,]")
+_READS_CODE = Pattern(r"(python|perl|ruby|node|php|lua)[\d.]*|[gmn]?awk|sed|jq|deno|bun|osascript")
+_PATH_IN_CODE = Pattern(r"[~/][\w.~/*-]+")
+_JOINTS = Pattern(r"file://|[=@:,]")
 _WRITES_ALL = listed("tee touch mkdir rm rmdir shred truncate unlink chmod chown")
 _WRITES_LAST = frozenset({"cp", "mv", "install", "ln", "rsync"})
 

@@ -7,6 +7,7 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import listed, operands, value_of
 from hermes.safety.commands.git_verbs import HARMLESS_SETTING, SPECIAL
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
@@ -19,14 +20,14 @@ _READS = listed(
     "interpret-trailers mktree"
 )
 _WORKS = listed(
-    "add commit merge cherry-pick revert fetch pull clone init mv apply am format-patch notes bundle rerere "
+    "add commit merge cherry-pick revert fetch pull clone init mv apply am format-patch bundle rerere "
     "pack-refs commit-tree write-tree read-tree update-index sparse-checkout repack hash-object commit-graph"
 )
-_STARTS = re.compile(
+_STARTS = Pattern(
     r"--(upload-pack|receive-pack|exec|ext-diff|open-files-in-pager|extcmd|config-env|exec-path|git-dir|work-tree|namespace|"
     r"template|config|textconv|output|output-directory|tool|gui|command|contents|super-prefix|server-option)(=.*)?"
 )
-_EXT = re.compile(r"[a-z][\w-]*::", re.I)
+_EXT = Pattern(r"[a-z][\w-]*::", re.I)
 
 
 def git(step: Step, ground: Ground) -> Verdict:
@@ -54,7 +55,7 @@ def git(step: Step, ground: Ground) -> Verdict:
     verb, rest = (args[0], args[1:]) if args else ("", [])
     if UNKNOWN in verb:
         return ask("hidden-code", "nobody can tell what git is to do")
-    if "--help" in rest:
+    if "--help" in rest or rest in (["-h"], ["--tool-help"]):
         return READS
     return _trap(step, ground, folder, verb) or _options(verb, rest) or _verb(step, ground, verb, rest)
 
@@ -83,9 +84,13 @@ def _options(verb: str, rest: list[str]) -> Verdict | None:
         if (
             _STARTS.fullmatch(arg)
             and not allowed
-            and not (verb in ("rebase", "show", "cat-file", "log") and arg.startswith(("--exec", "--textconv")))
+            and not (verb == "rebase" and re.fullmatch(r"--exec(=.*)?", arg))
+            and not (verb in ("show", "cat-file", "log", "diff") and arg == "--textconv")
         ):
             return ask("hidden-code", f"git {verb} {arg} starts a program, or takes files from elsewhere")
+        reaches = verb in ("clone", "fetch", "pull", "ls-remote", "remote", "submodule")
+        if reaches and re.search(r"-o\s*(ProxyCommand|LocalCommand)", arg, re.I):
+            return ask("hidden-code", f"git {verb} is told here what ssh starts")
         if _EXT.match(arg):
             return ask("hidden-code", f"{arg.partition('::')[0]}:: has git start a program")
     if verb == "grep" and any(re.match(r"-O", arg) for arg in rest):
@@ -106,7 +111,7 @@ def _verb(step: Step, ground: Ground, verb: str, rest: list[str]) -> Verdict:
         output = value_of(rest, "--output")
         paths = (
             [word.partition(":")[2] or word for word in operands(rest)]
-            if verb in ("show", "diff", "blame", "cat-file")
+            if verb in ("show", "diff", "blame", "cat-file", "grep")
             else []
         )
         return ground.reading(step, paths) or (ground.writing(step, [output]) if output else None) or READS

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
 
-HARMLESS_SETTING = re.compile(
+HARMLESS_SETTING = Pattern(
     r"user\.(name|email)|color\..*|advice\..*|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|core\.(quotepath|autocrlf|"
     r"filemode|ignorecase|abbrev|eol|safecrlf|longpaths|precomposeunicode|whitespace)|log\..*|diff\.(renames|algorithm|colormoved|"
     r"context|noprefix|mnemonicprefix)|pull\.(rebase|ff)|push\.(default|autosetupremote)|rebase\.(autostash|autosquash)|"
@@ -20,7 +21,7 @@ HARMLESS_SETTING = re.compile(
     r"pack\..*|core\.pager=cat|core\.editor=true",
     re.I,
 )
-_FILE = re.compile(
+_FILE = Pattern(
     r".*\.(py|js|ts|tsx|jsx|go|rs|c|h|cc|cpp|java|rb|php|md|txt|json|ya?ml|toml|html|css|sh|lock|cfg|ini)|\.|\.\.|\*|.*/"
 )
 
@@ -115,7 +116,7 @@ def _remote(step: Step, ground: Ground, rest: list[str]) -> Verdict:
     match operands(rest):
         case [] | ["show" | "get-url", *_]:
             return READS
-        case ["add" | "update", *_]:
+        case ["add" | "update" | "prune" | "set-head" | "set-branches", *_]:
             return WORKS
         case _:
             return ask("git-remote", "it changes where commits go")
@@ -152,8 +153,8 @@ def _gc(step: Step, ground: Ground, rest: list[str]) -> Verdict:
 
 
 def _rebase(step: Step, ground: Ground, rest: list[str]) -> Verdict:
-    if has(rest, "--root", "-x", "--exec"):
-        return ask(HISTORY, "it rewrites all of the history, or starts programs")
+    if has(rest, "--root"):
+        return ask(HISTORY, "it rewrites all of the history")
     return WORKS
 
 
@@ -175,20 +176,24 @@ def _submodule(step: Step, ground: Ground, rest: list[str]) -> Verdict:
             return READS
         case ["update" | "init" | "sync" | "add"]:
             return ask(UNSAVED, "it throws changes away") if has(rest, "-f", "--force") else WORKS
+        case ["foreach"]:
+            return WORKS
         case _:
-            return ask("hidden-code", "git submodule runs a command, or removes")
+            return ask(UNSAVED, "git submodule removes, or changes where code comes from")
 
 
-def _bisect(step: Step, ground: Ground, rest: list[str]) -> Verdict:
-    return (
-        ask("hidden-code", "git bisect run starts a program")
-        if rest[:1] == ["run"] and not _is_test(rest[1:])
-        else WORKS
-    )
+def _notes(step: Step, ground: Ground, rest: list[str]) -> Verdict:
+    match operands(rest)[:1]:
+        case [] | ["list" | "show" | "get-ref"]:
+            return READS
+        case ["prune" | "remove"]:
+            return ask(HISTORY, "it throws notes away")
+        case _:
+            return ask(HISTORY, "it overwrites a note") if has(rest, "-f", "--force") else WORKS
 
 
-def _is_test(argv: list[str]) -> bool:
-    return bool(argv) and argv[0] in ("make", "pytest", "npm", "cargo", "go", "./test.sh", "tox")
+def _hash_object(step: Step, ground: Ground, rest: list[str]) -> Verdict:
+    return ground.reading(step, operands(rest, ("-t",))) or WORKS
 
 
 def _archive(step: Step, ground: Ground, rest: list[str]) -> Verdict:
@@ -240,7 +245,16 @@ SPECIAL: dict[str, Callable[[Step, Ground, list[str]], Verdict]] = {
     "rebase": _rebase,
     "worktree": _worktree,
     "submodule": _submodule,
-    "bisect": _bisect,
+    "bisect": _unless(lambda rest: False, UNSAVED, ""),
+    "notes": _notes,
+    "maintenance": _unless(lambda rest: rest[:1] != ["run"], "schedule", "it has git work by itself from now on"),
+    "hash-object": _hash_object,
+    "fetch": _unless(
+        lambda rest: has(rest, "-f", "--force") or any(word.startswith("+") and ":" in word for word in rest),
+        HISTORY,
+        "it moves branches here, whatever is on them",
+    ),
+    "repack": _unless(lambda rest: has(rest, "-d") and has(rest, "-a"), HISTORY, "it removes what no branch reaches"),
     "archive": _archive,
     "lfs": _lfs,
     "clone": _clone,

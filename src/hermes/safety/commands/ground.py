@@ -1,7 +1,6 @@
 """The ground that a command stands on: which of the paths that it names may be read and written without a question."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 
@@ -9,6 +8,7 @@ from msgspec import Struct
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.names import Names
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import ask
@@ -28,13 +28,20 @@ TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")
 
 OnPath = Callable[[str], Verdict]
 
-_OUTPUTS = re.compile(r"/dev/(null|stdout|stderr|tty|fd/.*)|/proc/self/fd/\d+")
-_PATTERN = re.compile(r"[*?\[]")
-_KEY_FILE = re.compile(r".*\.(pem|key|p12|pfx|kdbx|ppk|keystore|jks|ovpn)")
+_OUTPUTS = Pattern(r"/dev/(null|stdout|stderr|tty|fd/.*)|/proc/self/fd/\d+")
+_PATTERN = Pattern(r"[*?\[]")
+_KEY_FILE = Pattern(
+    r".*\.(pem|key|p12|pfx|kdbx|ppk|keystore|jks|ovpn|agekey)|.*/ssh_host_\w+_key|.*/wallet\.dat|"
+    r".*/\.config/(hub|rclone/rclone\.conf|(gh|op|doctl|heroku|stripe|ngrok|sops|fly|glab-cli|wrangler|helm)/.*|git/credentials)|"
+    r".*/\.(bash|zsh|sh|python|node_repl|psql|mysql|sqlite|rediscli|irb)_history|.*/\.local/share/(keyrings|fish/fish_history).*|"
+    r".*/\.(s3cfg|boto|databrickscfg|wgetrc|vault-token|password-store/.*|electrum/.*|ethereum/keystore.*|fly/.*|oci/.*)|"
+    r".*/\.(cargo|gem)/credentials.*|.*/\.m2/settings.*\.xml|.*/\.gradle/gradle\.properties|.*huggingface/token|"
+    r".*/(\.mozilla|firefox|google-chrome|chromium|BraveSoftware|Chrome)/.*(logins|key[34]|cookies|Login Data|Cookies|Web Data).*"
+)
 # Here lie the certificates that everybody may know.
 _PUBLIC = ("/etc/ssl/certs", "/usr/share", "/usr/lib", "/etc/pki")
-_REMOTE = re.compile(r"[\w.@-]+:(?!//)|\w+://")
-_JOINTS = re.compile(r"file://|[=@:,]")
+_REMOTE = Pattern(r"[\w.@-]+:(?!//)|\w+://")
+_JOINTS = Pattern(r"file://|[=@:,]")
 
 
 class Ground(Struct, frozen=True):
@@ -65,7 +72,8 @@ class Ground(Struct, frozen=True):
             text.startswith(TEMPORARY)
             and UNKNOWN not in text
             and all(
-                any(inside(path, place) and path != place for place in TEMPORARY) for path in self.paths(step, text)
+                any(inside(path, place) and path != place for place in TEMPORARY) and not inside(self.workspace, path)
+                for path in self.paths(step, text)
             )
         )
 
@@ -75,6 +83,8 @@ class Ground(Struct, frozen=True):
             for path in self._matches(step, text):
                 if (verdict := self.read(path)).decision != ALLOW:
                     return verdict
+                if path in ("/proc/kcore", "/proc/kmem", "/proc/kmsg"):
+                    return ask("process-memory", f"{path} is the memory of the whole machine")
                 if _KEY_FILE.fullmatch(path) and not inside(path, self.workspace) and not path.startswith(_PUBLIC):
                     return ask("credentials", f"{path} is a key by its name")
         return None
@@ -118,7 +128,8 @@ class Ground(Struct, frozen=True):
         yield from SYSTEM_CREDENTIALS
         yield from (os.path.join(self.places.user_home, name) for name in CREDENTIALS)
         yield from (os.path.join(self.places.user_home, ".ssh", name) for name in CREDENTIALS if name.startswith("id_"))
-        yield from (os.path.join(self.places.home, name) for name in OWN_SECRETS)
+        homes = {self.places.home, self.places.own}
+        yield from (os.path.join(home, name) for home in homes for name in OWN_SECRETS)
 
 
 def _through_links(path: str, links: Iterable[tuple[str, str]]) -> str:

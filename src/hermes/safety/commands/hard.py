@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from msgspec import Struct
 
 from hermes.safety.commands.argv import listed, program, split_options
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import FORK_BOMB, Step, path_from
 
 SYSTEM_FOLDERS = listed(
@@ -19,11 +20,11 @@ SYSTEM_FOLDERS = listed(
     "/Users /System /Library /Applications /Volumes /private"
 )
 
-_RAW_DISK = re.compile(
+_RAW_DISK = Pattern(
     r"/dev/(([shv]|xv)d[a-z]+\d*|nvme\d+(n\d+(p\d+)?)?|mmcblk\d+(p\d+)?|r?disk\d+(s\d+)?|md\d+|dm-\d+"
     r"|mapper/.+|disk/by-.+)"
 )
-_NARROWS_A_FIND = re.compile(
+_NARROWS_A_FIND = Pattern(
     r"-(i?name|i?path|i?wholename|i?regex|[acm]min|[acm]time|newer\w*|empty|size|user|group|perm)"
 )
 

@@ -3,13 +3,16 @@
 import re
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands.argv import has, operands, value_of
+from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
-from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.commands.syntax import SECRET, SECRET_NAME, UNKNOWN
 from hermes.safety.commands.verdicts import READS, ask
 
-_RUNS_CODE_IN_TEXT = re.compile(r"\$\(|`")
+_ENVIRONMENT = listed("env printenv set export declare")
+_KEYS = Pattern(r"secret|token|passw|api.?key|_key|credential|^aws|^key", re.I)
+_RUNS_CODE_IN_TEXT = Pattern(r"\$\(|`")
 
 
 def says(step: Step, ground: Ground) -> Verdict:
@@ -28,6 +31,11 @@ def says(step: Step, ground: Ground) -> Verdict:
         return ask("hidden-code", f"{step.name} names code that runs later")
     if step.name in ("man", "info") and any(arg.startswith(("-P", "-H", "--pager", "--html")) for arg in step.args):
         return ask("hidden-code", f"{step.name} is told here what to start")
+    told = SECRET in "".join(step.args) if step.name in ("echo", "printf") else False
+    if told or (step.name == "printenv" and any(map(SECRET_NAME.fullmatch, step.args))):
+        return ask("credentials", "it shows what is in a variable for keys or passwords")
+    if step.name == "trap" and step.args[:1] == ("",) and any(arg.endswith("HUP") or arg == "1" for arg in step.args):
+        return ask("stays-behind", "what it starts would outlive this command")
     if step.name == "lsof" and has(step.args, "-k"):
         return ask("kills", "it ends programs")
     return READS
@@ -37,8 +45,9 @@ def shows(step: Step, ground: Ground) -> Verdict:
     """cat, less, diff: every argument may name a file that is read."""
     if step.name in ("less", "more", "most") and any(arg.startswith("+") and "!" in arg for arg in step.args):
         return ask("hidden-code", f"{step.name} is told here what to start")
-    log = value_of(step.args, "-o", "-O") if step.name == "less" else None
-    return (ground.writing(step, [log]) if log else None) or ground.reading(step, pieces(step.args)) or READS
+    target = value_of(step.args, "-o", "-O", "--output", "--output-file", "-output") or ""
+    written = ground.writing(step, [target]) if target and not target.startswith(UNKNOWN) else None
+    return written or ground.reading(step, pieces(step.args)) or READS
 
 
 def searches(step: Step, ground: Ground) -> Verdict:
@@ -47,6 +56,8 @@ def searches(step: Step, ground: Ground) -> Verdict:
         return ask("hidden-code", f"{step.name} -x starts a program for each file")
     if any(re.match(r"--(pre|hostname-bin|config|rewrite|update-all)\b", arg) for arg in args):
         return ask("hidden-code", f"{step.name} is told here what to start")
+    if _ENVIRONMENT & set(step.input.programs) and any(_KEYS.search(arg) for arg in args):
+        return ask("credentials", f"{step.name} would pick keys and passwords out of the environment")
     given = value_of(args, "-e", "--regexp", "-f", "--file") is not None or "--files" in args
     valued = (
         "-e",

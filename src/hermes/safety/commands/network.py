@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
@@ -14,11 +15,9 @@ from hermes.safety.commands.wrappers import ssh_command
 
 RULE = "sends-data"
 
-_HERE = re.compile(r"localhost|127(\.\d+){3}|0\.0\.0\.0|\[?::1\]?|[\w-]+\.localhost|host\.docker\.internal")
-_METADATA = re.compile(
-    r"169\.254\.169\.254|metadata\.google\.internal|fd00:ec2::254|100\.100\.100\.200|169\.254\.170\.2"
-)
-_KEY_HEADER = re.compile(
+_HERE = Pattern(r"localhost|127(\.\d+){3}|0\.0\.0\.0|\[?::1\]?|[\w-]+\.localhost|host\.docker\.internal")
+_METADATA = Pattern(r"169\.254\.169\.254|metadata\.google\.internal|fd00:ec2::254|100\.100\.100\.200|169\.254\.170\.2")
+_KEY_HEADER = Pattern(
     r"(authorization|proxy-authorization|cookie|x-api-key|x-auth-token|private-token|api-key|token)\s*:", re.I
 )
 _CURL_VALUES = listed(
@@ -33,6 +32,8 @@ _CURL_VALUES = listed(
 _CURL_SENDS = listed(
     "-d --data --data-raw --data-binary --data-urlencode --data-ascii --json -F --form --form-string -T --upload-file"
 )
+_EMPTIES = Pattern(r"/_(delete_by_query|all|shutdown|flushall)\b|/(shutdown|drop_all|purge|wipe)\b")
+_CURL_FILLS = Pattern(r"--(expand-|variable)")
 _WGET_VALUES = listed(
     "-O -o -a -i -P -t -T -w -e -U -Q -A -R -D -I -X -l --output-document --output-file --directory-prefix --tries "
     "--timeout --wait --user-agent --header --post-data --post-file --method --body-data --body-file --user "
@@ -75,12 +76,24 @@ def curl(step: Step, ground: Ground) -> Verdict:
         return verdict
     if value_of(args, "-K", "--config") or value_of(args, "--unix-socket", "--abstract-unix-socket"):
         return ask("hidden-code", "curl is told elsewhere what to do, or speaks to a service of this machine")
+    if any(_CURL_FILLS.match(arg) for arg in args) or any(
+        value.startswith("@") for value in (value_of(args, "-H", "--header") or "", value_of(args, "--url-query") or "")
+    ):
+        return ask(RULE, "curl sends what is in a file or a variable")
+    if value_of(args, "-Q", "--quote", "--postquote", "--prequote"):
+        return ask(RULE, "curl commands the other machine")
+    if (proxy := value_of(args, "-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname")) and not _is_here(
+        [proxy]
+    ):
+        return ask(RULE, f"everything would go through {proxy}")
     if _carries(step, urls):
         return ask(RULE, "it may carry away what only running it will tell")
     method = (value_of(args, "-X", "--request") or "GET").upper()
     sends = [option for option in _CURL_SENDS if value_of(args, option) is not None]
+    if has(args, "-G", "--get") and not any("@" in (value_of(args, option) or "") for option in sends):
+        sends = []
     if method not in ("GET", "HEAD", "OPTIONS") or sends:
-        if not _is_here(urls) or method in ("DELETE", "PURGE"):
+        if not _is_here(urls) or method in ("DELETE", "PURGE") or _EMPTIES.search(" ".join(urls)):
             return ask(RULE, f"curl {method if method != 'GET' else sends[0]} sends something")
         if verdict := ground.reading(step, pieces(value_of(args, option) or "" for option in sends)):
             return verdict
@@ -144,7 +157,7 @@ def http(step: Step, ground: Ground) -> Verdict:
     sends = any(word in ("POST", "PUT", "PATCH", "DELETE") for word in words) or any(
         re.search(r"\w(:?=|@)", word) and "://" not in word and "==" not in word for word in words
     )
-    if sends and not _is_here(urls):
+    if sends and ("DELETE" in words or not _is_here(urls)):
         return ask(RULE, f"{step.name} sends something")
     return _bad_url(step, ground, urls) or READS
 
@@ -229,6 +242,8 @@ def ssh(step: Step, ground: Ground) -> Verdict:
     """What it runs there is judged on its own; here only the line itself."""
     if has(step.args, "-V") or "-G" in step.args or "-Q" in step.args:
         return READS
+    if step.input.programs or step.input.files or step.input.text != "":
+        return ask(RULE, "ssh sends what it is fed to another machine")
     if "-T" in step.args and re.fullmatch(r"git@[\w.-]+", step.args[-1]):
         return READS
     if any(re.match(r"-\w*[RLDfNWw]", arg) for arg in step.args):
@@ -236,6 +251,29 @@ def ssh(step: Step, ground: Ground) -> Verdict:
     if any(re.search(r"(proxycommand|localcommand|permitlocal|knownhostscommand)", arg, re.I) for arg in step.args):
         return ask("hidden-code", "ssh is told here what to run")
     return READS if ssh_command(list(step.args)) else ask("outside-effect", "it opens a shell on another machine")
+
+
+def loads(step: Step, ground: Ground) -> Verdict:
+    """ab, wrk, hey: this machine may be put under load, others not without a question."""
+    urls = [arg for arg in step.args if "://" in arg]
+    far = [url for url in urls if not _HERE.fullmatch(_host(url))]
+    return ask("attack", f"{step.name} puts {_host(far[0])} under load") if far else WORKS
+
+
+def browses(step: Step, ground: Ground) -> Verdict:
+    """lynx, w3m, links: showing a page is reading."""
+    words = operands(step.args)
+    if any(re.match(r"-(post_data|cmd_script|post|o|eval)", arg) for arg in step.args):
+        return ask(RULE, f"{step.name} is told to send something")
+    pages = [word for word in words if "://" in word]
+    return _bad_url(step, ground, pages) or ground.reading(step, [word for word in words if word not in pages]) or READS
+
+
+def downloads(step: Step, ground: Ground) -> Verdict:
+    target = value_of(step.args, "-d", "--dir", "-o", "--output", "-P", "--paths", "-O", "--out")
+    if _carries(step, []) and any(UNKNOWN in arg and "://" in arg for arg in step.args):
+        return ask(RULE, "the address may carry away what only running it will tell")
+    return ground.writing(step, [target or "."]) or WORKS
 
 
 def _asks(rule: str, why: str) -> Callable[[Step, Ground], Verdict]:
@@ -261,9 +299,9 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     **dict.fromkeys(
         ("mail", "mailx", "sendmail", "mutt", "msmtp", "swaks", "ssmtp", "s-nail"), _asks(RULE, "{} sends mail")
     ),
-    **dict.fromkeys(
-        ("aria2c", "axel", "youtube-dl", "yt-dlp"), lambda step, ground: ground.writing(step, ["."]) or WORKS
-    ),
+    **dict.fromkeys(("aria2c", "axel", "youtube-dl", "yt-dlp", "gallery-dl"), downloads),
+    **dict.fromkeys(("ab", "wrk", "hey", "vegeta", "k6", "locust", "bombardier", "oha", "siege", "autocannon"), loads),
+    **dict.fromkeys(("lynx", "w3m", "links", "elinks", "html2text"), browses),
     **dict.fromkeys(
         ("transfer", "wormhole", "magic-wormhole", "pastebinit", "termbin", "ix", "onionshare"),
         _asks(RULE, "{} sends files away"),

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
-from hermes.safety.commands.files import rimraf
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.removal import rimraf
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.targets import named_target
@@ -18,7 +18,7 @@ from hermes.safety.commands.verdicts import READS, WORKS, ask
 
 # The verbs of yarn, pnpm and bun that are not scripts of the project.
 _FETCH = listed(
-    "install i ci add dlx create global update up upgrade x link import self-update setup env login publish config set plugin c"
+    "install i ci add dlx create global update up upgrade x link import self-update setup env login publish config set plugin c deploy patch-commit approve-builds rebuild fetch store cache unlink policies npm tag owner team"
 )
 _LOOK = listed("list ls why outdated audit info view root bin licenses help")
 
@@ -39,7 +39,22 @@ def tool(step: Step, ground: Ground) -> Verdict:
         return _go(words, args)
     if name in ("pip", "pip3") and words[:1] == ["download"]:
         return ask(RULE, "pip download may run a package's own code to learn what it needs")
+    if name == "npm" and words[:2] == ["audit", "fix"]:
+        return ask(RULE, INSTALLS.format("npm audit fix"))
+    if words[:1] == ["config"] and has(args, "--list", "-l", "--show"):
+        return READS
+    if words[:1] == ["config"] and len(words) > 2 and words[1] not in ("get", "list", "ls"):
+        return ask(RULE, f"{name} config changes whom it fetches code from, or what it runs")
+    if name == "deno" and words[:1] in (["run"], ["serve"]):
+        return script_target(step, ground, words[1:2])
     return judge_verbs(name, TOOLS[name], args)
+
+
+def script_target(step: Step, ground: Ground, words: list[str]) -> Verdict:
+    """A script that a runtime is told to run: one of the working folder is work."""
+    if words and ground.is_inside(step, words[0]):
+        return named_target(step.name, [re.sub(r"\.\w+$", "", words[0])])
+    return ask(RULE, INSTALLS.format(step.name))
 
 
 def _go(words: list[str], args: list[str]) -> Verdict:
@@ -75,6 +90,13 @@ def yarn(step: Step, ground: Ground) -> Verdict:
     match words:
         case []:
             return ask(RULE, INSTALLS.format(step.name)) if step.name != "bun" else READS
+        case ["workspace", _, *more]:
+            return yarn(replace(step, args=tuple(more)), ground)
+        case ["workspaces", "foreach", *more] if more:
+            return yarn(replace(step, args=tuple(more)), ground)
+        case ["npm", verb, *_]:
+            looks = verb in ("info", "audit", "whoami")
+            return READS if looks else ask("sends-data", f"yarn npm {verb} changes what others install")
         case ["install" | "i" | "ci", *more] if has(step.args, "--ignore-scripts") and not more:
             return WORKS
         case [verb, *_] if verb in _FETCH:
@@ -125,4 +147,6 @@ def make(step: Step, ground: Ground) -> Verdict:
     if "-" in files:
         return ask("hidden-code", f"{step.name} is fed what to do")
     words = operands(args, ("-f", "--file", "-C", "--directory", "-j", "-o", "-W", "-I"))
-    return named_target(step.name, [word for word in words if "=" not in word])
+    # To install is the last step of a build with Maven: it goes to the folder of packages that builds of this machine read.
+    usual = ("install",) if step.name in ("mvn", "mvnw") else ()
+    return named_target(step.name, [word for word in words if "=" not in word and word not in usual])

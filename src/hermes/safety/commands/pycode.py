@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from hermes.safety.commands.argv import listed
+from hermes.safety.commands.patterns import Pattern
 
 _MODULES = listed(
     "socket ctypes pty requests httpx aiohttp urllib3 ftplib smtplib telnetlib paramiko importlib marshal pickle "
@@ -14,7 +15,7 @@ _MODULES = listed(
     "webbrowser imaplib poplib nntplib pymysql psycopg psycopg2 pymongo redis http.server http.client urllib.request"
 )
 _NAMES = listed("exec eval compile __import__ getattr setattr delattr globals locals vars breakpoint __builtins__")
-_ATTRIBUTES = re.compile(
+_ATTRIBUTES = Pattern(
     r"system|popen|remove|unlink|rmdir|removedirs|rmtree|rename|renames|replace_file|kill|killpg|exec[lv]\w*|spawn\w*|fork|"
     r"forkpty|chmod|chown|lchown|symlink|symlink_to|hardlink_to|link|truncate|putenv|setuid|setgid|write_text|write_bytes|"
     r"copytree|copyfile|copy2|make_archive|unpack_archive|extractall|startfile|import_module|load_module|loads_code|"
@@ -50,6 +51,7 @@ def look(source: str) -> Code:
             _call(node, texts, writes, reads, understood)
     if idle := _only_versions(tree):
         understood.update(id(node) for node in idle)
+    understood.update(id(node) for node in _only_fetches(tree))
     trouble = next((why for node in ast.walk(tree) if id(node) not in understood for why in _trouble(node)), "")
     return Code(tuple(texts), tuple(writes), tuple(reads), trouble)
 
@@ -66,6 +68,37 @@ def _only_versions(tree: ast.Module) -> list[ast.AST]:
         for node in imports
         if all("." not in name.name and name.name not in used and not name.asname for name in node.names)
     ]
+
+
+_FETCH = Pattern(r"(requests|httpx)\.(get|head)|urllib\.request\.urlopen|urlopen")
+_PAGE = Pattern(r"https?://(?!169\.254\.|metadata\.|[^/]*@)\S+")
+_PLAIN_WORDS = frozenset({"timeout", "stream", "allow_redirects", "follow_redirects", "verify"})
+
+
+def _only_fetches(tree: ast.Module) -> list[ast.AST]:
+    """The calls that fetch a page whose address stands there, and the imports that are used for nothing else."""
+    calls = [
+        node.func
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and _FETCH.fullmatch(ast.unparse(node.func))
+        and len(node.args) == 1
+        and _PAGE.fullmatch(_constant(node.args[0]) or "")
+        and all(word.arg in _PLAIN_WORDS for word in node.keywords)
+    ]
+    parts = [part for call in calls for part in ast.walk(call)]
+    known = {id(part) for part in parts}
+    others = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in known}
+    imports: list[ast.AST] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=[ast.alias(name="requests" | "httpx" | "urllib.request" as module, asname=None)]):
+                imports += [node] if module.partition(".")[0] not in others else []
+            case ast.ImportFrom(module="urllib.request", names=[ast.alias(name="urlopen", asname=None)]):
+                imports += [node] if "urlopen" not in others else []
+            case _:
+                pass
+    return [*parts, *imports]
 
 
 def _call(node: ast.Call, texts: list[str], writes: list[str], reads: list[str], understood: set[int]) -> None:

@@ -1,8 +1,9 @@
-"""Help pages and dry runs: a program that only says what it can do, or what it would do."""
+"""Help pages, dry runs and lists: a program that only says what it can do, would do, or has."""
 
 import re
 
 from hermes.safety.commands.argv import SHELLS, has, listed
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import DRY_RUNS
 
 _HELP = frozenset({"--help", "-help", "help", "--version", "-version", "--usage", "-V"})
@@ -24,8 +25,8 @@ def _asks_for_help(name: str, args: tuple[str, ...]) -> bool:
     *words, last = args
     if last not in ("--help", "-help", "--usage"):
         return args[0] == "help" and len(args) < 4
-    most = 0 if name in _RUN_OTHERS else 1 if words[:1] in (["run"], ["exec"]) else 2
-    return len(words) <= most and all(re.fullmatch(r"\w[\w:.-]*", word) for word in words)
+    most = 0 if name in _RUN_OTHERS else 1 if words[:1] in (["run"], ["exec"]) else 3
+    return len(words) <= most and all(re.fullmatch(r"-{0,2}\w[\w:.-]*", word) for word in words)
 
 
 def _is_dry(name: str, args: tuple[str, ...]) -> bool:
@@ -37,8 +38,32 @@ def _is_dry(name: str, args: tuple[str, ...]) -> bool:
         case "apt" | "apt-get" | "aptitude":
             return has(args, "-s")
         case "ansible-playbook" | "ansible":
-            return "--check" in args or "--syntax-check" in args or "--list-hosts" in args or "--list-tasks" in args
+            return (
+                has(args, "-C", "--check")
+                or "--syntax-check" in args
+                or "--list-hosts" in args
+                or "--list-tasks" in args
+            )
         case "stow":
             return has(args, "-n")
         case _:
             return False
+
+
+_LOOKS = listed("list ls status version info doctor whoami history lint validate check-health healthcheck ping help")
+_PLAIN = Pattern(r"-{0,2}[a-z][a-z0-9:-]*|--[a-z-]+=[\w.-]+|\d+", re.I)
+_CHANGES = Pattern(
+    r"-*(add|create|new|delete|remove|rm|set|put|update|write|send|push|publish|upload|deploy|run|exec|start|stop|restart|kill|"
+    r"reset|drop|purge|clear|clean|install|uninstall|import|export|apply|enable|disable|grant|revoke|login|get|show|dump|x|e)",
+    re.I,
+)
+
+
+def only_looks(args: tuple[str, ...]) -> bool:
+    """Whether the first or second word of a program that nobody knows says that it lists, and no word says more."""
+    words = [arg for arg in args if not arg.startswith("-")]
+    return (
+        bool(_LOOKS & set(words[:2]))
+        and len(args) <= 4
+        and all(_PLAIN.fullmatch(arg) and not _CHANGES.fullmatch(arg) for arg in args)
+    )

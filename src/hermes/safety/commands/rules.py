@@ -3,33 +3,56 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands import clouds, code, databases, files, filters, network, packages, scripts, system
+from hermes.safety.commands import (
+    clouds,
+    code,
+    databases,
+    files,
+    filters,
+    network,
+    packages,
+    removal,
+    scripts,
+    system,
+    trades,
+)
 from hermes.safety.commands.argv import listed, value_of
 from hermes.safety.commands.building import builds
 from hermes.safety.commands.git import git
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.looking import opens, says, searches, shows
+from hermes.safety.commands.options import goes_on, turned
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import BUILD, READ_FILES, SAY_ANYTHING, SEARCH
-from hermes.safety.commands.rehearsal import only_tells
+from hermes.safety.commands.rehearsal import only_looks, only_tells
 from hermes.safety.commands.steps import FORK_BOMB, Puzzle, Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.toolchains import TOOLS
 from hermes.safety.commands.variables import settings
 from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
 from hermes.safety.places import ALLOW, inside
 
-_LISTENS = re.compile(r"(.*[=:])?(0\.0\.0\.0|\[?::\]?)(:\d+)*")
-_THROWS_AWAY = re.compile(
+_LISTENS = Pattern(r"(.*[=:/])?(0\.0\.0\.0|\[::\])(:\d+)*|--?\w[\w-]*=::")
+_THROWS_AWAY = Pattern(
     r"([\w-]+[:.])*(database|db|schema|migrate|ecto|sql)[:.](drop|reset|purge|fresh|wipe|rollback|nuke)([:.].*)?"
+)
+
+# gcc-12, x86_64-linux-gnu-gcc: the same tool for another version or machine.
+_VERSIONED = Pattern(
+    r"(?:(?:[a-z0-9_]+-){2,4}(?=gcc|g\+\+|ld|as|ar|nm|obj|readelf|size|strings|strip))?([a-zA-Z+][a-zA-Z+_-]*?)(?:-\d[\d.]*)?"
 )
 
 Granted = Callable[[Step], bool]
 Rule = Callable[[Step, Ground], Verdict]
 
+# Behind these, a name that nobody knows is a script or a program of the project.
+_OF_THE_PROJECT = listed("hatch pdm rye pixi poetry pipenv")
 # Behind these, only reading is free: they run as another user, or on another machine.
 _AS_ANOTHER = listed("sudo doas su pkexec runuser ssh chroot nsenter unshare")
 
@@ -50,11 +73,15 @@ def judge_found(found: Iterable[Step | Puzzle], ground: Ground, granted: Granted
 def judge_step(step: Step, ground: Ground) -> Verdict:
     if step.name.startswith(UNKNOWN) or UNKNOWN in step.name:
         return ask("hidden-code", "nobody can tell which program it would start")
+    if "strace" in step.wraps and any(re.search(r"(inject|fault)[=:]", word) for word in step.before):
+        return ask("process-memory", "strace would change what the program is told by the system")
     traced = value_of(step.before, "-o") if {"strace", "ltrace", "time"} & set(step.wraps) else None
     writes = [*step.writes, *([traced] if traced else [])]
     around = settings(step, ground) or ground.writing(step, writes) or ground.reading(step, step.input.files)
     if around:
         return around
+    if removal.says_nothing(step) and (verdict := removal.empties(step.writes)):
+        return verdict
     wrote = any(not re.match(r"/dev/|&?\d$", target) for target in step.writes)
     if not step.name:
         return WORKS if wrote else READS
@@ -63,10 +90,18 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
     verdict = _program(step, ground)
     if verdict == READS and wrote:
         verdict = WORKS
-    if verdict == WORKS and (found := next(filter(_LISTENS.fullmatch, step.args), "")):
+    if verdict == WORKS and (further := goes_on(step)):
+        return further
+    if verdict == WORKS and step.name not in ("curl", "wget") and (found := _listens(step.args)):
         return ask("way-in", f"with {found} it listens to the whole network")
     if verdict == WORKS and step.name != "git" and (found := next(filter(_THROWS_AWAY.fullmatch, step.args), "")):
         return ask("database", f"{found} throws data away by its name")
+    if (
+        verdict == WORKS
+        and step.name in _RUN_THE_PROJECT
+        and not all(ground.is_inside(step, cwd) for cwd in _folders(step))
+    ):
+        return ask("outside-code", f"{step.name} would run code outside the working folder")
     if step.fetched and verdict == WORKS and step.name not in files.RULES and step.name != "git":
         return ask("fetched-code", f"{step.name} would run what this command has just fetched")
     if verdict == WORKS and (other := next((wrap for wrap in step.wraps if wrap in _AS_ANOTHER), "")):
@@ -76,10 +111,24 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
     return verdict
 
 
+def _folders(step: Step) -> list[str]:
+    """Where a tool looks for the project that it is to build or run."""
+    options = ("--prefix", "--cwd", "--dir", "--directory", "--project", "--manifest-path", "-C")
+    return [*step.cwds, *([folder] if (folder := value_of(step.args, *options)) else [])]
+
+
+def _listens(args: tuple[str, ...]) -> str:
+    """The argument by which a program listens to everybody, or nothing."""
+    bare = next((word for before, word in pairwise(args) if word == "::" and before.startswith("-")), "")
+    return bare or next(filter(_LISTENS.fullmatch, args), "")
+
+
 def _program(step: Step, ground: Ground) -> Verdict:
     name, args = step.name, step.args
     if only_tells(name, args):
         return READS
+    if further := turned(step):
+        return further
     if rule := _RULES.get(name) or code.interpreter_rule(name):
         return rule(step, ground)
     if name in SAY_ANYTHING:
@@ -92,7 +141,11 @@ def _program(step: Step, ground: Ground) -> Verdict:
         return builds(step, ground)
     if "/" in name:
         return _own_program(step, ground)
-    return ask("unknown-program", f"{name} is not known here")
+    if (plain := _VERSIONED.fullmatch(name)) and (plain[1] in BUILD or plain[1] in READ_FILES):
+        return _program(replace(step, name=plain[1]), ground)
+    if _OF_THE_PROJECT & set(step.wraps):
+        return named_target(step.wraps[-1], [name])
+    return READS if only_looks(args) else ask("unknown-program", f"{name} is not known here")
 
 
 def _own_program(step: Step, ground: Ground) -> Verdict:
@@ -103,25 +156,28 @@ def _own_program(step: Step, ground: Ground) -> Verdict:
     lies_here = all(inside(path_from(cwd, step.name), ground.workspace) for cwd in step.cwds)
     if known and lies_here and re.search(r"(^|/)(bin|\.bin)/|gradlew$|mvnw$", step.name) and not step.script:
         return known(replace(step, name=base), ground)
-    return scripts.script_file(step, ground, step.name)
+    return worst([scripts.script_file(step, ground, step.name), code.managed([base, *step.args])])
 
 
 def _ansible(step: Step, ground: Ground) -> Verdict:
     return ask("remote-state", f"{step.name} changes other machines")
 
 
+_RUN_THE_PROJECT = frozenset(TOOLS) | BUILD | {"yarn", "pnpm", "bun", "npx"} - {"java"}
 _RULES: dict[str, Rule] = {
     **system.RULES,
     **network.RULES,
     **files.RULES,
     **databases.RULES,
+    **trades.RULES,
     **scripts.RULES,
     **filters.RULES,
     **dict.fromkeys(TOOLS, packages.tool),
     "dpkg": packages.dpkg,
     "rpm": packages.rpm,
     **dict.fromkeys(("pacman", "yay", "paru"), packages.pacman),
-    **dict.fromkeys(("yarn", "pnpm", "bun"), packages.yarn),
+    **dict.fromkeys(("yarn", "pnpm"), packages.yarn),
+    "bun": code.bun,
     **dict.fromkeys(("npx", "bunx", "uvx", "pnpx"), packages.runner),
     **dict.fromkeys(("make", "gmake"), packages.make),
     **dict.fromkeys(clouds.VERBS, clouds.by_verbs),
@@ -132,7 +188,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("ansible", "ansible-playbook", "salt", "puppet", "chef-client", "fab", "cap"), _ansible),
     "git": git,
     **dict.fromkeys(("open", "xdg-open"), opens),
-    **dict.fromkeys(("rimraf", "del-cli"), files.rimraf),
+    **dict.fromkeys(("rimraf", "del-cli"), removal.rimraf),
     "java": scripts.java,
     "cmake": scripts.cmake,
     FORK_BOMB: lambda step, ground: ask("fork-bomb", "it starts itself again and again"),

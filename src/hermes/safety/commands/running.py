@@ -1,12 +1,12 @@
 """Programs as a shell would start them one after the other: through wrappers, and with what each leaves for the next."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from hermes.safety.commands.argv import SHELLS, operands, program
+from hermes.safety.commands.argv import SHELLS, listed, operands, program, value_of
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.said import files_made, said
 from hermes.safety.commands.steps import Context, Input, Puzzle, Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
@@ -25,8 +25,9 @@ DEEPEST = 60
 MOST_STEPS = 1500
 MOST_FOLDERS = 16
 
+_COMPILERS = listed("gcc g++ cc c++ clang clang++ tcc rustc gfortran nasm as ld")
 # Words that stand for others: what they will be is not told by the text.
-_OPEN = re.compile(f"[*?{UNKNOWN}]")
+_OPEN = Pattern(f"[*?{UNKNOWN}]")
 
 WalkText = Callable[[str, Context], str | None]
 Call = Callable[[list[str], Context], str | None]
@@ -157,6 +158,13 @@ class Running:
             case _:
                 pass
         self.wrote(files_made(name, args), step.input.text if name == "tee" else None)
+        if name in _COMPILERS and (
+            ("-" in args and step.input.text != "") or any(self._is_made(word) for word in operands(args, ("-o",)))
+        ):
+            self.wrote([value_of(args, "-o") or "a.out"], None)
+
+    def _is_made(self, word: str) -> bool:
+        return path_from(self.cwds[0], word) in self._made
 
     def _go(self, target: str) -> None:
         if UNKNOWN in target:

@@ -3,11 +3,12 @@
 import os
 import re
 
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.wrappers import names_found
 
-_ECHO_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|[nt\\])")
-_FORMAT = re.compile(r"%(-?\d*\.?\d*[sdb]|%)")
+_ECHO_ESCAPE = Pattern(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|[nt\\])")
+_FORMAT = Pattern(r"%(-?\d*\.?\d*[sdb]|%)")
 
 
 def said(name: str, args: list[str], text: str | None, cwd: str) -> str | None:
@@ -89,9 +90,9 @@ def files_made(name: str, args: list[str]) -> list[str]:
     """Files that a program leaves with contents that its words do not tell."""
     operands = [arg for arg in args if not arg.startswith("-")]
     match name:
-        case "curl" | "wget" | "openssl" | "gcc" | "cc" | "clang":
+        case "curl" | "wget" | "openssl":
             values = [args[at + 1] for at, arg in enumerate(args[:-1]) if re.fullmatch(r"-\w*[oO]|-out|--output", arg)]
-            urls = [arg.rstrip("/").rpartition("/")[2] for arg in operands if "://" in arg]
+            urls = [arg.rstrip("/").rpartition("/")[2] for arg in operands if "://" in arg or name == "wget"]
             return [*values, *urls]
         case "tee":
             return operands

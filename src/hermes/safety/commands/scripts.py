@@ -24,7 +24,7 @@ def shell(step: Step, ground: Ground) -> Verdict:
     if text is not None:
         return (
             ask(HIDDEN, f"nobody can tell what {step.name} -c would run")
-            if UNKNOWN in text and _starts_unknown(text)
+            if not text.strip() or (UNKNOWN in text and _starts_unknown(text))
             else READS
         )
     if any(re.match(r"--(rcfile|init-file)", arg) for arg in args) or (has(args, "-i") and not has(args, "-c")):
@@ -32,6 +32,8 @@ def shell(step: Step, ground: Ground) -> Verdict:
     script = shell_script(args)
     if script is None:
         return fed(step)
+    if has(args, "-n") and step.script == "":
+        return ground.reading(step, [script]) or READS
     return script_file(step, ground, script)
 
 

@@ -1,9 +1,10 @@
 """Shell text as a tree, made with tree-sitter's grammar of bash, and the text itself without its disguises."""
 
-import re
 import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
+
+from hermes.safety.commands.patterns import Pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -15,17 +16,23 @@ READABLE_START = 2000
 
 # Stands in a word for what only the running shell will know.
 UNKNOWN = "\ufffc"
+# Stands behind it where the value is a key or a password, by the name of the variable.
+SECRET = "\ue004"
+SECRET_NAME = Pattern(
+    r"([A-Z0-9]+_)*(SECRETS?|TOKEN|PASSWORD|PASSWD|PASSPHRASE|APIKEY|CREDENTIALS?|(API|ACCESS|PRIVATE|SECRET)_?KEY)(_[A-Z0-9]+)*|"
+    r"[A-Z0-9]\w*_(PASS|PWD)"
+)
 # Private marks used while words are put together: a gap between words, and braces and commas that were quoted.
 GAP = "\ue000"
 QUOTED = str.maketrans("{,}", "\ue001\ue002\ue003")
 UNQUOTED = str.maketrans("\ue001\ue002\ue003", "{,}")
 
-_OPERATOR = re.compile(r"[|&;(){}<>$`]")
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
-_OWN_MARKS = re.compile(f"[{UNKNOWN}{GAP}\ue001-\ue003]")
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_OPERATOR = Pattern(r"[|&;(){}<>$`]")
+_ESCAPES = Pattern(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
+_OWN_MARKS = Pattern(f"[{UNKNOWN}{GAP}\ue001-\ue003]")
+_UNSEEN = Pattern(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 # These change the order in which a text is shown, or end it: what a person reads is not what runs.
-_DECEIVES = re.compile(r"[\x00\x1b\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_DECEIVES = Pattern(r"[\x00\x1b\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def normalise(text: str) -> str:

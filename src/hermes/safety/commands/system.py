@@ -30,6 +30,8 @@ def verbs(step: Step, ground: Ground) -> Verdict:
         return READS
     if step.name == "firewall-cmd" and any(re.match(r"--(list|get|state|query|info)", arg) for arg in step.args):
         return READS
+    if step.name == "resolvectl" and len(operands(step.args)) > 2 and "query" not in step.args:
+        return ask("system", "resolvectl changes whom this machine asks for names")
     return judge_verbs(step.name, VERBS[step.name], step.args)
 
 

@@ -11,7 +11,7 @@ SYSTEM = "{} changes what is installed on this machine"
 _SYSTEM_READS = (
     "list search show info policy depends rdepends showpkg madison changelog history provides repolist repoquery "
     "check-update outdated version config doctor deps uses desc home leaves why files file-search find query check "
-    "audit verify stats log help cat installed formulae casks"
+    "audit verify stats log help cat installed formulae casks services.list services.info"
 )
 SYSTEM_MANAGERS = dict.fromkeys(
     listed(

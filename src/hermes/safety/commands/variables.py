@@ -4,11 +4,12 @@ import re
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import ask
 
-_RUNS_CODE = re.compile(
+_RUNS_CODE = Pattern(
     r"LD_(PRELOAD|AUDIT|LIBRARY_PATH)|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|BASH_FUNC.*|SHELLOPTS|BASHOPTS|"
     r"PERL5(OPT|LIB|DB)|RUBY(OPT|LIB)|PYTHON(STARTUP|HOME|INSPECT|BREAKPOINT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|"
     r"JDK_JAVA_OPTIONS|LESSOPEN|LESSCLOSE|GIT_(SSH|SSH_COMMAND|PROXY_COMMAND|EXTERNAL_DIFF|ASKPASS|EXEC_PATH|TEMPLATE_DIR|"
@@ -16,7 +17,22 @@ _RUNS_CODE = re.compile(
     r"npm_config_\w+|PIP_(INDEX_URL|EXTRA_INDEX_URL)|NODE_PATH|ZDOTDIR|INPUTRC|TERMINFO|MANPAGER|GLIBC_TUNABLES|"
     r"(https?|all)_proxy|HTTPS?_PROXY|ALL_PROXY|SSL_CERT_FILE|NODE_TLS_REJECT_UNAUTHORIZED|CLASSPATH_PREFIX"
 )
-_SHOWS = re.compile(r"\w*(EDITOR|PAGER|VISUAL|BROWSER)")
+# Names of compilers and of what runs in front of them; a path here is a program that the build starts.
+_STARTS = Pattern(
+    r"(HOST|TARGET|BUILD)?_?(CC|CXX|CPP|LD|AR|AS|NM|FC|STRIP|RUSTC|RUSTDOC|JAVA|PYTHON|NODE|MAKE|SHELL)|RUSTC_(WORKSPACE_)?WRAPPER|"
+    r"CARGO_\w*(RUNNER|LINKER|RUSTC\w*)|CMAKE_\w+_(COMPILER|LAUNCHER)|\w*_(CMD|COMMAND|HOOK|SHELL)|MAKE_COMMAND"
+)
+_TELLS = Pattern(
+    r"(MAKEFLAGS|GNUMAKEFLAGS|GOFLAGS|PYTEST_ADDOPTS|MAVEN_OPTS|GRADLE_OPTS|SBT_OPTS|JAVA_OPTS|RUSTFLAGS|CFLAGS|CXXFLAGS|"
+    r"LDFLAGS|PYTEST_PLUGINS|ESLINT_OPTIONS|MAVEN_ARGS|DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)"
+)
+_CODE_IN_FLAGS = Pattern(
+    r"--eval|-?-(toolexec|exec|vettool)|(^|\s)-p\s|javaagent|agentpath|linker=|-fplugin|-wrapper|/tmp/"
+)
+_FETCHES_FROM = Pattern(
+    r"(GOPROXY|GOSUMDB|GOINSECURE|GONOSUMCHECK|UV_\w*INDEX\w*|YARN_\w*REGISTRY\w*|CARGO_REGISTR\w+|BUNDLE_GEMFILE|HF_ENDPOINT)"
+)
+_SHOWS = Pattern(r"\w*(EDITOR|PAGER|VISUAL|BROWSER)")
 _PLAIN_TOOLS = frozenset(
     {
         "",
@@ -35,7 +51,7 @@ _PLAIN_TOOLS = frozenset(
         "code --wait",
     }
 )
-_NODE_SAFE = re.compile(
+_NODE_SAFE = Pattern(
     r"(--(max-old-space-size|no-warnings|experimental-[\w-]+|enable-source-maps|trace-\w+|openssl-legacy-provider|unhandled-rejections)(=[\w-]+)?\s*)*"
 )
 
@@ -53,6 +69,12 @@ def settings(step: Step, ground: Ground) -> Verdict | None:
             return ask("hidden-code", f"{name} can name code that other programs run")
         if _RUNS_CODE.fullmatch(name):
             return ask("hidden-code", f"{name} decides which code other programs run, or whom they speak to")
+        if (_STARTS.fullmatch(name) and "/" in value and not re.match(r"/(usr|opt|bin)/", value)) or (
+            _TELLS.fullmatch(name) and _CODE_IN_FLAGS.search(value)
+        ):
+            return ask("hidden-code", f"{name} names a program that the build starts")
+        if _FETCHES_FROM.fullmatch(name) and value not in ("off", "direct", ""):
+            return ask("hidden-code", f"{name} decides whom code is fetched from")
         if name == "PYTHONPATH" and not all(ground.is_inside(step, part or ".") for part in value.split(":")):
             return ask("hidden-code", "it has Python take code from outside the working folder")
         if name == "PATH" and not all(_is_known_folder(step, ground, part) for part in value.split(":")):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.redirects import redirected
 from hermes.safety.commands.running import DEEPEST, Call, Running, Variables
 from hermes.safety.commands.steps import FORK_BOMB, Context, Input, Puzzle, Step
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 DEEPEST_SHELL = 8
 
 
+# In arithmetic the shell runs even quoted substitutions, if they are the index of an array.
+_COUNTS = Pattern(r"'[^']*(\$\(|`)[^']*'\s+-(eq|ne|lt|le|gt|ge)\b|-(eq|ne|lt|le|gt|ge|v)\s+'[^']*(\$\(|`)")
 DECLARES = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
 
@@ -115,6 +118,9 @@ class Walk:
             case "function_definition":
                 self._function(node)
                 return ""
+            case "test_command" if _COUNTS.search(text_of(node)):
+                self._running.puzzle("the shell would run what stands in a number")
+                return self._loose(node, context)
             case "test_command" | "c_style_for_statement" | "case_statement":
                 return self._loose(node, context)
             case "subshell":

@@ -9,7 +9,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes.safety.commands.argv import braces, listed
-from hermes.safety.commands.syntax import GAP, QUOTED, UNKNOWN, UNQUOTED, text_of
+from hermes.safety.commands.patterns import Pattern
+from hermes.safety.commands.syntax import GAP, QUOTED, SECRET, SECRET_NAME, UNKNOWN, UNQUOTED, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,9 +25,9 @@ VALUES = listed(
 )
 
 _QUOTES = frozenset({"string", "raw_string", "ansi_c_string", "translated_string"})
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_ANSI_C = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
+_ESCAPED = Pattern(r"\\(.)", re.DOTALL)
+_ESCAPED_IN_QUOTES = Pattern(r'\\([$`"\\\n])')
+_ANSI_C = Pattern(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 _ANSI_C_LETTERS = {
     "n": "\n",
     "t": "\t",
@@ -38,12 +39,12 @@ _ANSI_C_LETTERS = {
     "f": "\f",
     "v": "\v",
 }
-_PARAMETER = re.compile(
+_PARAMETER = Pattern(
     r"\$\{(?P<hides>[!#](?=\w))?(?P<name>\w+|[@*#?$!-])(?P<index>\[[^\]]*\])?"
     r"(?P<operator>:?[-=?+]|##?|%%?|//?|\^\^?|,,?|:|@)?(?P<rest>.*)\}",
     re.DOTALL,
 )
-_RANGE = re.compile(r"\{(-?\d+|[a-zA-Z])\.\.(-?\d+|[a-zA-Z])\}")
+_RANGE = Pattern(r"\{(-?\d+|[a-zA-Z])\.\.(-?\d+|[a-zA-Z])\}")
 
 
 class Words:
@@ -88,7 +89,9 @@ class Words:
     def lookup(self, name: str) -> tuple[str, ...]:
         if name in self.variables:
             return self.variables[name]
-        return ("",) if (name.isdecimal() and name != "0") or name in "@*" else (UNKNOWN,)
+        if (name.isdecimal() and name != "0") or name in "@*":
+            return ("",)
+        return (UNKNOWN + SECRET,) if SECRET_NAME.fullmatch(name) else (UNKNOWN,)
 
     # Nodes
 
@@ -221,7 +224,7 @@ def _range(text: str) -> list[str]:
 
 
 def _default(value: str, default: str) -> list[str]:
-    return [default, UNKNOWN] if value == UNKNOWN else [value or default]
+    return [default, value] if UNKNOWN in value else [value or default]
 
 
 def _edited(value: str, operator: str, rest: str) -> str:

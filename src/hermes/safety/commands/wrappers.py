@@ -1,11 +1,13 @@
 """The command behind another one: sudo, env, xargs, find -exec, sh -c, ssh and their like."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
 from msgspec import Struct
 
 from hermes.safety.commands.argv import SHELLS, program
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.syntax import UNKNOWN
 
 
@@ -51,13 +53,40 @@ WRAPPERS: dict[str, Wrapper] = {
     "runuser": Wrapper("ug", stays=("c", "l")),
     "pkexec": Wrapper("", ("--user",)),
     "entr": Wrapper(stays=("s",)),
+    "prlimit": Wrapper("p", ("--pid",), stays=("p", "--pid")),
+    "systemd-inhibit": Wrapper(),
+    "systemd-cat": Wrapper("tp"),
     **dict.fromkeys(("nohup", "setsid", "builtin", "busybox", "toybox", "then", "coproc", "!", "unbuffer"), _PLAIN),
-    **dict.fromkeys(("torsocks", "proxychains4", "caffeinate", "catchsegv", "noglob", "nocorrect"), _PLAIN),
+    **dict.fromkeys(
+        (
+            "torsocks",
+            "proxychains4",
+            "caffeinate",
+            "catchsegv",
+            "fakeroot",
+            "setarch",
+            "linux32",
+            "linux64",
+            "dbus-run-session",
+            "chronic",
+            "ifne",
+            "firejail",
+            "noglob",
+            "nocorrect",
+        ),
+        _PLAIN,
+    ),
 }
 # The same for programs where a second word says that they run another one.
 TWO_WORDS: dict[tuple[str, str], Wrapper] = {
     ("uv", "run"): Wrapper("pmw", _RUN.long, stays=("--with", "--with-requirements", "--script", "--from", "m")),
-    ("bundle", "exec"): _PLAIN,
+    **dict.fromkeys(
+        (("bundle", "exec"), ("pyenv", "exec"), ("rbenv", "exec"), ("nvm", "exec"), ("volta", "run")), _PLAIN
+    ),
+    **dict.fromkeys(
+        (("stack", "exec"), ("cabal", "exec"), ("opam", "exec"), ("mix", "cmd"), ("lerna", "exec")), _PLAIN
+    ),
+    **dict.fromkeys((("pixi", "run"), ("micromamba", "run"), ("mamba", "run")), Wrapper("npe", ("--name", "--prefix"))),
     ("perf", "stat"): Wrapper("eropC"),
     ("perf", "record"): Wrapper("eFgopC"),
     ("conda", "run"): Wrapper("np", ("--name", "--prefix")),
@@ -68,7 +97,7 @@ TWO_WORDS: dict[tuple[str, str], Wrapper] = {
     **dict.fromkeys((("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("hatch", "run"), ("rye", "run")), _RUN),
     **dict.fromkeys((("mise", "exec"), ("mise", "x"), ("asdf", "exec"), ("dotenv", "run"), ("op", "run")), _PLAIN),
 }
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = Pattern(r"[A-Za-z_]\w*=")
 
 
 class Peeled(Struct, frozen=True):
@@ -89,8 +118,12 @@ def peel(argv: list[str]) -> Peeled | None:
             row, at = TWO_WORDS[("docker", "exec")], 3
         elif (name, argv[1]) in TWO_WORDS:
             row, at = TWO_WORDS[(name, argv[1])], 2
-        elif name in ("kubectl", "oc") and "exec" in argv[:4] and "--" in argv:
+        elif (name in ("kubectl", "oc") and "exec" in argv[:4] and "--" in argv) or (
+            name in ("wait-for-it", "dockerize", "chamber", "infisical", "doppler") and "--" in argv
+        ):
             return _rest(name, argv, argv.index("--") + 1)
+        elif (name, argv[1]) == ("nix", "develop") and (at := _index(argv, "-c", "--command")):
+            return _rest(name, argv, at + 1)
     if row is None:
         return None
     while at < len(argv) and argv[at].startswith("-") and argv[at] != "-":
@@ -107,6 +140,10 @@ def peel(argv: list[str]) -> Peeled | None:
         else:
             at += word[-1] in row.short and len(word) == 2
     return _rest(name, argv, at + row.before)
+
+
+def _index(words: list[str], *wanted: str) -> int:
+    return next((at for at, word in enumerate(words) if word in wanted), 0)
 
 
 def _rest(name: str, argv: list[str], at: int) -> Peeled | None:
@@ -134,11 +171,20 @@ def texts_for_a_shell(name: str, args: list[str]) -> list[str]:
             return args[:1] if len(args) > 1 and not args[0].startswith("-") else []
         case "alias":
             return [arg.partition("=")[2] for arg in args if "=" in arg]
+        case "nix-shell":
+            return [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("--run", "--command")]
+        case "git":
+            return _texts_in_git(args)
+        case "cargo" if args[:1] == ["watch"]:
+            return [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-s", "--shell")]
         case "watch":
             return [" ".join(_after_options(args, ("-n", "--interval")))]
         case "parallel":
             words = _after_options(args, ("-j", "--jobs", "-n", "-N", "-I", "-a"))
-            return [" ".join(words if ":::" in words else [*words, UNKNOWN])]
+            template, *fed = " ".join(words).split(" ::: ")
+            return [f"{template.replace('{}', '')} {word}" for word in " ".join(fed).split()] or [
+                template if template.split()[:1] == ["echo"] else f"{template} {UNKNOWN}"
+            ]
         case "ssh":
             return [text] if (text := ssh_command(args)) else []
         case _ if name in SHELLS:
@@ -151,6 +197,23 @@ def texts_for_a_shell(name: str, args: list[str]) -> list[str]:
             return []
 
 
+def _texts_in_git(args: list[str]) -> list[str]:
+    """What `git bisect run`, `git submodule foreach` and `git rebase --exec` start."""
+    match args:
+        case ["bisect", "run", *words]:
+            return [shlex.join(words)]
+        case ["submodule", "foreach", *words]:
+            return [" ".join(word for word in words if word not in ("--recursive", "--quiet", "-q"))]
+        case ["rebase", *words]:
+            return [
+                word.partition("=")[2] if word.startswith("--exec=") else words[at + 1]
+                for at, word in enumerate(words)
+                if word.startswith("--exec=") or (word in ("-x", "--exec") and at + 1 < len(words))
+            ]
+        case _:
+            return []
+
+
 def _after_options(args: list[str], valued: tuple[str, ...]) -> list[str]:
     at = 0
     while at < len(args) and args[at].startswith("-"):
@@ -158,7 +221,7 @@ def _after_options(args: list[str], valued: tuple[str, ...]) -> list[str]:
     return args[at:]
 
 
-_SHELL_VALUES = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
+_SHELL_VALUES = Pattern(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 
 
 def is_python(name: str) -> bool:
