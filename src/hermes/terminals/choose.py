@@ -18,6 +18,8 @@ TERMINALS: dict[str, str] = {
     "podman": "hermes.terminals.backends.docker:open_podman",
     "singularity": "hermes.terminals.backends.singularity:open_singularity",
     "apptainer": "hermes.terminals.backends.singularity:open_singularity",
+    "modal": "hermes.terminals.backends.modal:open_modal",
+    "daytona": "hermes.terminals.backends.daytona:open_daytona",
 }
 
 

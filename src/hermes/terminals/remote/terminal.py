@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hermes.protocol.errors import TerminalError
+from hermes.protocol.errors import TerminalError, UserError
 from hermes.protocol.ids import new_id
 from hermes.protocol.terminals import BackgroundProcess, ProcessInfo, Ran
 from hermes.terminals.background import Background, Tracked
@@ -162,7 +162,7 @@ class RemoteTerminal:
                 await self.link.call(commands.end(self._mark), timeout=SETUP_SECONDS)
                 await asyncio.gather(*(one.wait(background.PATIENCE) for one in self._tracked.current()))
                 await self.link.call(f"rm -rf {quoted(self._folder)}", timeout=SETUP_SECONDS)
-            except TerminalError as error:
+            except (TerminalError, UserError) as error:
                 log.warning("what was running there could not be ended: %s", error)
             for one in self._tracked.current():
                 if isinstance(one, FarBackground):
