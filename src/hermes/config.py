@@ -15,7 +15,10 @@ from hermes.protocol.errors import UserError
 
 SECRET_NAME = re.compile(r"^[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD)(_\d+)?$")
 _variable = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
+_profile_name = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 TRUE = {"1", "true", "yes", "on"}
+ACTIVE_PROFILE = "active_profile"
+PLAIN_PROFILE = "default"
 
 
 class ModelSettings(Struct, frozen=True, omit_defaults=True):
@@ -25,6 +28,15 @@ class ModelSettings(Struct, frozen=True, omit_defaults=True):
     name: str = ""
     base_url: str = ""
     api_key_env: str = ""
+
+
+class Auxiliary(Struct, frozen=True, omit_defaults=True):
+    """Which model does one kind of small work (approval, compression, titles ...), and how many seconds it may take."""
+
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    timeout: float | None = None
 
 
 class CustomProvider(Struct, frozen=True, omit_defaults=True):
@@ -54,7 +66,7 @@ class SshSettings(Struct, frozen=True):
 
 
 class TerminalSettings(Struct, frozen=True):
-    """Where commands run. Memory is in megabytes; a place that nobody uses for `lifetime_seconds` may rest.
+    """Where commands run. Memory and disk are in megabytes; a place that nobody uses for `lifetime_seconds` may rest.
 
     `sandbox`, `sandbox_paths` (open to every command) and `network` are about the local terminal.
     """
@@ -64,13 +76,14 @@ class TerminalSettings(Struct, frozen=True):
     timeout: float = 180
     env_passthrough: tuple[str, ...] = ()
     lifetime_seconds: float = 300
-    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "off"
+    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
     sandbox_paths: tuple[str, ...] = ()
     network: Literal["on", "off"] = "on"
     ssh: SshSettings = SshSettings()
     image: str = "nikolaik/python-nodejs:python3.11-nodejs20"
     container_cpu: float = 1
     container_memory: int = 5120
+    container_disk: int = 10_240
     container_persistent: bool = True
     docker_mount_cwd: bool = False
     docker_volumes: tuple[str, ...] = ()
@@ -83,6 +96,7 @@ class Approvals(Struct, frozen=True):
     mode: Literal["manual", "smart", "off"] = "manual"
     timeout: float = 60
     deny: tuple[str, ...] = ()
+    destructive_slash_confirm: bool = True
 
 
 class CheckpointSettings(Struct, frozen=True):
@@ -97,8 +111,46 @@ class Network(Struct, frozen=True):
     force_ipv4: bool = False
 
 
+class Personality(Struct, frozen=True):
+    """A manner of speaking; in config.yaml also written as one text."""
+
+    system_prompt: str = ""
+    tone: str = ""
+    style: str = ""
+
+
+class QuickCommand(Struct, frozen=True):
+    """A slash command of the person's own: `exec` runs a shell command, `alias` stands for another slash command."""
+
+    type: Literal["exec", "alias"]
+    command: str = ""
+    target: str = ""
+    help: str = ""
+
+
+class Details(Struct, frozen=True):
+    """How much of each part of a conversation the screen shows."""
+
+    thoughts: Literal["hidden", "folded", "open"] = "folded"
+    tools: Literal["hidden", "folded", "open"] = "folded"
+    subagents: Literal["hidden", "folded", "open"] = "folded"
+    activity: Literal["hidden", "folded", "open"] = "open"
+
+
 class Display(Struct, frozen=True):
+    """How the terminal looks. `tool_progress` is how much of tool calls is shown, `busy_input_mode` what typing does meanwhile."""
+
+    compact: bool = False
+    skin: str = "default"
+    personality: str = ""
     streaming: bool = True
+    show_reasoning: bool = False
+    busy_input_mode: Literal["interrupt", "queue", "steer"] = "interrupt"
+    bell_on_complete: bool = False
+    tool_progress: Literal["off", "new", "all", "verbose"] = "all"
+    resume_display: Literal["full", "minimal"] = "full"
+    show_cost: bool = True
+    details: Details = Details()
 
 
 class Local(Struct, frozen=True):
@@ -178,7 +230,10 @@ class McpServer(Struct, frozen=True):
 
 
 class Security(Struct, frozen=True):
+    """Whether keys are masked, and whether URLs may lead into own networks."""
+
     redact_secrets: bool = True
+    allow_private_urls: bool = False
 
 
 class Mcp(Struct, frozen=True):
@@ -203,8 +258,10 @@ class File(Struct, frozen=True):
     fallback_providers: tuple[ModelSettings | str, ...] = ()
     custom_providers: dict[str, CustomProvider] = {}
     model_aliases: dict[str, str] = {}
+    auxiliary: dict[str, Auxiliary] = {}
     credential_pools: dict[str, Literal["fill_first", "round_robin", "random", "least_used"]] = {}
     toolsets: tuple[str, ...] = ("hermes-cli",)
+    platform_toolsets: dict[str, tuple[str, ...]] = {}
     agent: Agent = Agent()
     terminal: TerminalSettings = TerminalSettings()
     approvals: Approvals = Approvals()
@@ -212,6 +269,8 @@ class File(Struct, frozen=True):
     checkpoints: CheckpointSettings = CheckpointSettings()
     network: Network = Network()
     display: Display = Display()
+    personalities: dict[str, str | Personality] = {}
+    quick_commands: dict[str, QuickCommand] = {}
     local: Local = Local()
     mcp_servers: dict[str, McpServer] = {}
     mcp_discovery_timeout: float = 1.5
@@ -219,6 +278,10 @@ class File(Struct, frozen=True):
     tools: ToolsSettings = ToolsSettings()
     security: Security = Security()
     timezone: str = ""
+
+    def toolsets_of(self, platform: str) -> tuple[str, ...]:
+        """The toolsets of a surface; one without a list of its own has that of the terminal."""
+        return self.platform_toolsets.get(platform, self.toolsets)
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -241,17 +304,61 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.home / "config.yaml"
 
 
-def find_home(environ: Mapping[str, str] | None = None) -> Path:
+def environment() -> dict[str, str]:
+    """The environment of this process, for those who need nothing of the settings."""
+    return dict(os.environ)
+
+
+def find_root(environ: Mapping[str, str] | None = None) -> Path:
+    """Where Hermes keeps its things, those of every profile included."""
     environ = os.environ if environ is None else environ
     named = environ.get("HERMES_HOME")
     return Path(named).expanduser() if named else Path(environ.get("HOME") or "~").expanduser() / ".hermes"
 
 
-def load(environ: Mapping[str, str] | None = None, *, use_file: bool = True) -> Settings:
+def find_profile(environ: Mapping[str, str] | None = None) -> str:
+    """The profile that was asked for with -p, else the one that `hermes profile use` chose; "" is the plain home."""
+    environ = os.environ if environ is None else environ
+    named = environ.get("HERMES_PROFILE")
+    if named is None:
+        try:
+            named = (find_root(environ) / ACTIVE_PROFILE).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            named = ""
+    return "" if named == PLAIN_PROFILE else named
+
+
+def find_home(environ: Mapping[str, str] | None = None) -> Path:
+    """The home of the profile in use; UserError if there is no such profile."""
+    root, profile = find_root(environ), find_profile(environ)
+    # A process may hand on the home of its profile as HERMES_HOME, beside the profile's name.
+    is_it = not profile or (root.parent.name == "profiles" and root.name == profile)
+    home = root if is_it else profile_home(root, profile)
+    if profile and not home.is_dir():
+        raise UserError(f"there is no profile {profile!r}", "hermes profile list shows them")
+    return home
+
+
+def profile_home(root: Path, name: str) -> Path:
+    """Where a profile of this name is, or would be; UserError if nothing can be called so."""
+    if name == PLAIN_PROFILE:
+        return root
+    if not _profile_name.fullmatch(name):
+        raise UserError(f"{name!r} cannot be the name of a profile", "use small letters, digits, - and _, 64 at most")
+    return root / "profiles" / name
+
+
+def choose_profile(name: str) -> None:
+    """Use a profile for the rest of this process and in what it starts."""
+    os.environ["HERMES_PROFILE"] = name
+    find_home()
+
+
+def load(environ: Mapping[str, str] | None = None, *, use_file: bool = True, use_env: bool = True) -> Settings:
     """Read .env and config.yaml of the home; UserError names the line or key that is wrong."""
     environ = dict(os.environ if environ is None else environ)
     home = find_home(environ)
-    variables = read_env(home / ".env") | environ
+    variables = (read_env(home / ".env") if use_env else {}) | environ
     file = convert(read_yaml(home / "config.yaml"), variables, home / "config.yaml") if use_file else File()
     return Settings(
         home=home,

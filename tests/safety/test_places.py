@@ -3,7 +3,7 @@
 import pytest
 
 from hermes.protocol.actions import ReadPath, Verdict, WritePath
-from hermes.safety.places import Places, reading, writing
+from hermes.safety.places import Places, places_of, reading, writing
 from tests.safety.scene import NOBODY, OWN, PLACES, WORKSPACE, decide, make_gate
 
 READS = {
@@ -143,3 +143,14 @@ def test_a_home_elsewhere_has_keys_too() -> None:
     places = Places(home="/data/h", user_home="/data/me")
     assert reading("/data/h/.env", places).decision == "block"
     assert reading("/data/h2/.env", places).decision == "allow"
+
+
+def test_a_profile_is_protected_with_the_whole_that_it_is_a_part_of(tmp_path):
+    root = tmp_path / ".hermes"
+    (root / "profiles" / "work").mkdir(parents=True)
+    places = places_of(root / "profiles" / "work", tmp_path)
+    assert places == Places(home=str(root), user_home=str(tmp_path), profile=str(root / "profiles" / "work"))
+    for path in (".env", "auth.json", "profiles/work/.env", "profiles/other/.env", "profiles/other/mcp-tokens/x.json"):
+        assert reading(f"{root}/{path}", places).decision == "block", path
+    for path in ("config.yaml", "profiles/work/config.yaml", "profiles/other/SOUL.md"):
+        assert writing(f"{root}/{path}", "/elsewhere", places).decision == "ask", path

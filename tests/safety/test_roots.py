@@ -2,9 +2,12 @@
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hermes.protocol.errors import TerminalError
 from hermes.safety.roots import Root, has_openat2
@@ -132,3 +135,31 @@ def test_no_descriptor_is_left_open(folder: Path, walk: bool):
             root.open(f"{folder}/sub/../sub/file", os.O_RDONLY)
     after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     assert after == before
+
+
+NAMES = st.sampled_from(["a", "b", "c", "..", ".", "outside", "secret"])
+PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
+
+
+@every_way
+@settings(max_examples=25, deadline=None)
+@given(links=st.dictionaries(st.sampled_from(["a", "b", "c", "a/c", "b/c"]), PATHS, max_size=4), path=PATHS)
+def test_whatever_the_links_nothing_outside_is_ever_read(
+    tmp_path_factory: pytest.TempPathFactory, walk: bool, links: dict[str, str], path: str
+):
+    above = tmp_path_factory.mktemp("tree")
+    (above / "outside").mkdir()
+    (above / "outside" / "secret").write_text("secret")
+    inner = above / "root"
+    inner.mkdir()
+    for name, target in sorted(links.items()):
+        place = inner / name
+        if place.parent.is_dir() and not place.is_symlink() and not place.exists() and inner in place.resolve().parents:
+            place.symlink_to(target)
+    for name in ("a", "b"):
+        if not (inner / name).is_symlink():
+            (inner / name).mkdir(exist_ok=True)
+            (inner / name / "secret").write_text("inside")
+    with Root(str(inner), walk=walk) as root:
+        with suppress(TerminalError, OSError):
+            assert root.read(path, 100) == b"inside"

@@ -290,8 +290,8 @@ class TerminalContract:
         await scene.terminal.run(
             "echo old >script; chmod 751 script; ln -s script link; ln -s made dangling", timeout=20
         )
-        await scene.files.write("link", b"new")
-        await scene.files.write("dangling", b"more")
+        await scene.files.write(await scene.files.resolve("link"), b"new")
+        await scene.files.write(await scene.files.resolve("dangling"), b"more")
         found = await scene.files.stat("script")
         assert found
         assert found == Stat(kind="file", size=3, modified=found.modified, mode=0o751)
@@ -321,7 +321,7 @@ class TerminalContract:
             ("a\0b", "is not a path"),
         ):
             with pytest.raises(TerminalError, match=f"^[^\\n]*{complaint}[^\\n]*$"):
-                await scene.files.read(path, 10)
+                await scene.files.read(await scene.files.resolve(path), 10)
 
     async def test_what_cannot_be_written_or_removed_says_why(self, scene: Scene) -> None:
         await scene.files.write("file", b"")

@@ -85,7 +85,7 @@ async def test_what_is_not_a_file_is_refused_in_one_line(files: Files, here: Pat
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(here / "socket"))
         with pytest.raises(TerminalError, match=complaint) as raised:
-            await asyncio.wait_for(files.read(path, 10), 5)
+            await asyncio.wait_for(files.read(await files.resolve(path), 10), 5)
     assert "\n" not in str(raised.value)
 
 
@@ -118,8 +118,8 @@ async def test_a_write_through_a_link_changes_what_it_points_to(files: Files, he
     (tmp_path / "target").write_bytes(b"old")
     (here / "link").symlink_to("../target")
     (here / "dangling").symlink_to("made")
-    await files.write("link", b"new")
-    await files.write("dangling", b"new")
+    await files.write(await files.resolve("link"), b"new")
+    await files.write(await files.resolve("dangling"), b"new")
     assert (here / "link").is_symlink()
     assert (here / "dangling").is_symlink()
     assert (tmp_path / "target").read_bytes() == (here / "made").read_bytes() == b"new"
@@ -223,23 +223,35 @@ async def test_a_cancelled_write_is_finished_before_the_cancellation_goes_on(fil
     assert set(before) <= {"file"}
 
 
-async def test_a_folder_swapped_for_a_link_while_we_write_gains_nothing(
-    files: Files, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (here / "folder").mkdir()
-    (tmp_path / "secret").mkdir()
-    resolve = os.path.realpath
+async def test_a_link_that_nobody_has_followed_leads_nowhere(files: Files, here: Path, tmp_path: Path) -> None:
+    """Who judged a path has followed its links; one that is there now was put there since."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/file").write_bytes(b"as it was")
+    (here / "folder").symlink_to("../elsewhere")
+    (here / "link").symlink_to("../elsewhere/file")
+    attempts = {
+        "a file in it is read": lambda: files.read("folder/file", 10),
+        "a file in it is written": lambda: files.write("folder/file", b"x"),
+        "a file is made in it": lambda: files.write("folder/new/file", b"x"),
+        "a file in it is removed": lambda: files.remove("folder/file"),
+        "its names are listed": lambda: files.names("folder"),
+        "it is searched": lambda: files.search(Search(pattern="as", path="folder"), 10),
+        "something in it is searched": lambda: files.search(Search(pattern="as", path="folder/file"), 10),
+        "a link to a file is read": lambda: files.read("link", 10),
+        "a link to a file is written": lambda: files.write("link", b"x"),
+    }
+    for what, attempt in attempts.items():
+        with pytest.raises(TerminalError):
+            print(what, await attempt())
+    assert (os.listdir(tmp_path / "elsewhere"), (tmp_path / "elsewhere/file").read_bytes()) == (["file"], b"as it was")
+    assert await files.search(Search(pattern="as", path="."), 10) == ()
 
-    def swapped_after(path: str) -> str:
-        real = resolve(path)
-        (here / "folder").rename(here / "moved")
-        (here / "folder").symlink_to(tmp_path / "secret")
-        return real
 
-    monkeypatch.setattr("os.path.realpath", swapped_after)
-    with pytest.raises(TerminalError):
-        await files.write("folder/file", b"x")
-    assert os.listdir(tmp_path / "secret") == []
+async def test_a_folder_that_may_not_be_listed_can_be_gone_through(files: Files, here: Path) -> None:
+    (here / "closed").mkdir()
+    (here / "closed/file").write_bytes(b"x")
+    (here / "closed").chmod(0o311)
+    assert await files.read("closed/file", 10) == b"x"
 
 
 async def test_a_search_sees_what_the_terminal_sees(files: Files, here: Path) -> None:

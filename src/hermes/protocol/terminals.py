@@ -117,7 +117,11 @@ class Match(Struct, frozen=True):
 
 
 class Files(Protocol):
-    """Files of the place where commands run. Paths are absolute, or relative to the terminal's folder."""
+    """Files of the place where commands run. Paths are absolute, or relative to the terminal's folder.
+
+    `resolve` follows links. The others are handed what it gave, which may have been judged since: on this machine they
+    follow none, so that a link put there meanwhile is an error and not another file.
+    """
 
     async def resolve(self, path: str) -> str:
         """The absolute path with ~ and every link followed, also for a file that is not there yet."""

@@ -1,7 +1,7 @@
 """Files and a terminal behind the gate: every effect is asked about once, as what it really is, and can be undone.
 
 `permit` returns if an action may be done and raises Denied if not. `before_change` is told, after that, which paths are about
-to change: it takes the checkpoint.
+to change: it takes the checkpoint. `begin` is awaited first: a place elsewhere has no folder before it is reached.
 """
 
 import os
@@ -9,7 +9,6 @@ import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -29,9 +28,6 @@ from hermes.protocol.terminals import (
 from hermes.safety.places import Places, is_credential, is_own_secret
 from hermes.safety.secrets.masks import MASK, has_mask
 
-if TYPE_CHECKING:
-    from hermes.safety.commands.read import Reading
-
 # What cannot stand in the name of a file.
 _NO_NAME = re.compile(r"[\0\ud800-\udfff]")
 
@@ -39,21 +35,34 @@ WITHOUT = "Change only the lines around it, with patch, or leave the value to a 
 
 Permission = Callable[[Action], Awaitable[object]]
 BeforeChange = Callable[[Sequence[str]], Awaitable[None]]
+Begin = Callable[[], Awaitable[None]]
+
+
+async def at_once() -> None:
+    """The beginning of a place that is here already."""
 
 
 class GatedFiles:
     """Files where each read and write is permitted first; a search passes over the places where keys are kept."""
 
     def __init__(
-        self, inner: Files, permit: Permission, before_change: BeforeChange, places: Places, terminal: str = "local"
+        self,
+        inner: Files,
+        permit: Permission,
+        before_change: BeforeChange,
+        places: Places,
+        terminal: str = "local",
+        begin: Begin = at_once,
     ) -> None:
         self._inner = inner
         self._terminal = terminal
         self._permit = permit
         self._before_change = before_change
         self._places = places
+        self._begin = begin
 
     async def resolve(self, path: str) -> str:
+        await self._begin()
         return await self._inner.resolve(path)
 
     async def stat(self, path: str) -> Stat | None:
@@ -73,7 +82,7 @@ class GatedFiles:
         return tuple(match for match in matches if not self._is_secret(os.path.join(root, match.path)))
 
     async def write(self, path: str, data: bytes) -> None:
-        target = await self._inner.resolve(path)
+        target = await self.resolve(path)
         await self._refuse_mask(target, data)
         await self._change(WritePath(target, terminal=self._terminal))
         await self._inner.write(target, data)
@@ -81,7 +90,7 @@ class GatedFiles:
     async def remove(self, path: str) -> None:
         # Of a link, the link goes and not what it leads to.
         folder, name = os.path.split(os.path.normpath(path))
-        target = os.path.join(await self._inner.resolve(folder or "."), name)
+        target = os.path.join(await self.resolve(folder or "."), name)
         await self._change(WritePath(target, delete=True, terminal=self._terminal))
         await self._inner.remove(target)
 
@@ -96,7 +105,7 @@ class GatedFiles:
             )
 
     async def _readable(self, path: str) -> str:
-        target = await self._inner.resolve(path)
+        target = await self.resolve(path)
         await self._permit(ReadPath(target, terminal=self._terminal))
         return target
 
@@ -121,12 +130,14 @@ class GatedTerminal:
         before_change: BeforeChange,
         places: Places,
         typed: dict[str, bytes] | None = None,
+        begin: Begin = at_once,
     ) -> None:
         self._inner = inner
         self._permit = permit
         self._before_change = before_change
         self._places = places
         self._typed = {} if typed is None else typed
+        self._begin = begin
 
     @property
     def kind(self) -> str:
@@ -149,7 +160,7 @@ class GatedTerminal:
         stdin: bytes = b"",
         on_output: Callable[[str], None] | None = None,
     ) -> Ran:
-        folder = self._folder(cwd)
+        folder = await self._folder(cwd)
         grants = await self.judge(with_input(command, stdin), folder)
         with granting(grants):
             return await self._inner.run(command, timeout=timeout, cwd=cwd, stdin=stdin, on_output=on_output)
@@ -163,7 +174,7 @@ class GatedTerminal:
         on_output: Callable[[str], None] | None = None,
         on_exit: Callable[[ProcessInfo], None] | None = None,
     ) -> BackgroundProcess:
-        folder = self._folder(cwd)
+        folder = await self._folder(cwd)
         grants = await self.judge(command, folder, background=True)
         with granting(grants):
             process = await self._inner.start(command, cwd=cwd, pty=pty, on_output=on_output, on_exit=on_exit)
@@ -187,10 +198,15 @@ class GatedTerminal:
         if not only_reads(command, folder, self._places):
             words = (word for step in reading.steps for word in (*step.args, *step.writes))
             await self._before_change([folder, *named_files(words, folder)])
-        return approved_grants(reading, folder, self._places.user_home) if approved is True else NO_GRANTS
+        if approved is not True:
+            return NO_GRANTS
+        from hermes.safety.sandbox.approved import grants_of
 
-    def _folder(self, cwd: str | None) -> str:
+        return grants_of(reading, folder, self._places.user_home)
+
+    async def _folder(self, cwd: str | None) -> str:
         """The folder that a command will run in, as the gate is told."""
+        await self._begin()
         if cwd and (cwd == "~" or cwd.startswith("~/")):
             cwd = self._places.user_home + cwd[1:]
         folder = os.path.join(self._inner.cwd, cwd or "")
@@ -239,16 +255,6 @@ def granting(grants: Grants) -> Iterator[None]:
         yield
     finally:
         granted.reset(token)
-
-
-def approved_grants(reading: "Reading", folder: str, user_home: str) -> Grants:
-    """What a person's yes to a command opens."""
-    from hermes.safety.sandbox.approved import grants_for
-
-    steps = reading.steps
-    argvs = [argv for step in steps for argv in ((*step.before, *step.argv, *step.writes), step.argv)]
-    understood = len(steps) == len(reading.found) and all(step.plain for step in steps)
-    return grants_for(argvs, folder, user_home, understood=understood)
 
 
 def with_input(command: str, data: bytes) -> str:

@@ -92,10 +92,26 @@ SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
 
 class Places(Struct, frozen=True, kw_only=True):
-    """Hermes' own home and the person's; both absolute and without links."""
+    """Hermes' own home with all its profiles, the person's, and the home of the profile in use if it is one of them;
+    all absolute and without links."""
 
     home: str
     user_home: str
+    profile: str = ""
+
+    @property
+    def own(self) -> str:
+        """The home whose settings and skills are in use."""
+        return self.profile or self.home
+
+
+def places_of(home: str | os.PathLike[str], user_home: str | os.PathLike[str]) -> Places:
+    """The places of a home, which may be that of a profile: then what is protected is the whole of which it is a part."""
+    own, person = os.path.realpath(home), os.path.realpath(user_home)
+    above, name = os.path.split(os.path.dirname(own))
+    if name == "profiles":
+        return Places(home=above, user_home=person, profile=own)
+    return Places(home=own, user_home=person)
 
 
 def inside(path: str, folder: str) -> bool:
@@ -172,5 +188,5 @@ def writing(path: str, workspace: str, places: Places) -> Verdict:
 
 def _is_own(path: str, workspace: str, places: Places) -> bool:
     """Everything in Hermes' home, but for a working folder that lies in its `workspace/`."""
-    desk = os.path.join(places.home, "workspace")
+    desk = os.path.join(places.own, "workspace")
     return inside(path, places.home) and not (inside(workspace, desk) and inside(path, workspace))

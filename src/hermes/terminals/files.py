@@ -1,17 +1,19 @@
-"""Files on this machine."""
+"""Files on this machine. `resolve` follows links; the rest opens exactly what it is told, and meets a link with an error."""
 
 import asyncio
 import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Literal, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from hermes.protocol.errors import TerminalError
 from hermes.protocol.ids import new_id
 from hermes.protocol.terminals import Match, Search, Stat
+from hermes.terminals.beneath import folder_at, folder_of, open_beneath
 from hermes.terminals.paths import absolute, printable
 from hermes.terminals.process import settled
 from hermes.terminals.search import find
@@ -25,20 +27,28 @@ _KINDS: dict[int, Literal["file", "folder", "link"]] = {
     stat.S_IFLNK: "link",
 }
 _NAMES = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+_MOST_LINKS = 40
 
 # What the kernel tells of running processes, us included, and what never ends.
 _FORBIDDEN = re.compile(r"/proc/(\d+/|kcore$|kmsg$|kpage)")
 
 
 class LocalFiles:
-    """Files of this machine, seen from the folder that `cwd` names at the time; `env` says where home and rg are, `outside`
-    where something lies that commands in a sandbox call by another path."""
+    """Files of this machine, seen from the folder that `cwd` names at the time; `env` says where home and rg are.
+
+    Paths are those that commands have in their sandbox: `outside` says where such a path really lies, `named` the reverse.
+    """
 
     def __init__(
-        self, cwd: Callable[[], str], env: Mapping[str, str], outside: Callable[[str], str] = lambda path: path
+        self,
+        cwd: Callable[[], str],
+        env: Mapping[str, str],
+        outside: Callable[[str], str] = lambda path: path,
+        named: Callable[[str], str] = lambda path: path,
     ) -> None:
         self._cwd = cwd
         self._outside = outside
+        self._named = named
         self._home = env.get("HOME", "/")
         self._path = env.get("PATH", os.defpath)
 
@@ -68,13 +78,23 @@ class LocalFiles:
 
     async def search(self, search: Search, limit: int) -> tuple[Match, ...]:
         """The first `limit` matches: of text by path and line, of files the newest first."""
-        return await find(search, await self.resolve(search.path), limit, self._path)
+        found = await find(search, _told(self._place, search.path), limit, self._path)
+        return tuple(replace(match, path=self._named(match.path)) for match in found)
 
     def _absolute(self, path: str) -> str:
         return self._outside(absolute(path, self._cwd(), self._home))
 
+    def _place(self, path: str) -> str:
+        return os.path.normpath(self._absolute(path))
+
     def _resolve(self, path: str) -> str:
-        return os.path.realpath(self._absolute(path))
+        real = os.path.realpath(self._absolute(path))
+        # A link that a command made leads to where its own view has it.
+        for _ in range(_MOST_LINKS):
+            if (there := self._outside(real)) == real:
+                break
+            real = os.path.realpath(there)
+        return self._named(real)
 
     def _stat(self, path: str) -> Stat | None:
         try:
@@ -90,21 +110,19 @@ class LocalFiles:
         )
 
     def _read(self, path: str, limit: int) -> bytes:
-        real = self._resolve(path)
+        real = self._place(path)
         if _FORBIDDEN.match(real):
             raise TerminalError(f"{printable(real)} is not a file to read: use a command such as ps")
-        with _folder_of(real) as (folder, name):
+        with folder_of(real) as (folder, name):
             _must_be_file(real, os.lstat(name, dir_fd=folder))
-            # Not to wait: what was a file a moment ago may be a pipe now.
-            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+            fd = open_beneath(folder, name)
         with open(fd, "rb") as file:
             _must_be_file(real, os.fstat(fd))
             return file.read(limit) or b""
 
     def _write(self, path: str, data: bytes) -> None:
-        real = self._resolve(path)
-        os.makedirs(os.path.dirname(real), exist_ok=True)
-        with _folder_of(real) as (folder, name):
+        real = self._place(path)
+        with folder_of(real, make=True) as (folder, name):
             old = _old_file(real, folder, name)
             temporary = f".{new_id()}.hermes"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -120,30 +138,22 @@ class LocalFiles:
             except BaseException:
                 os.unlink(temporary, dir_fd=folder)
                 raise
-            os.fsync(folder)
+            _sync(folder)
 
     def _remove(self, path: str) -> None:
-        folder, name = os.path.split(self._absolute(path))
-        real = os.path.join(os.path.realpath(folder), name)
-        with _folder_of(real) as (folder, name):
+        with folder_of(self._place(path)) as (folder, name):
             os.unlink(name, dir_fd=folder)
 
     def _names(self, path: str) -> tuple[str, ...]:
-        with os.scandir(self._resolve(path)) as entries:
+        with folder_at(self._place(path)) as folder, os.scandir(folder) as entries:
             return tuple(sorted(printable(entry.name) + "/" * entry.is_dir() for entry in entries))
 
 
-@contextmanager
-def _folder_of(real: str) -> Iterator[tuple[int, str]]:
-    """An open descriptor of the folder that holds a resolved path, and the name in it.
-
-    Every file is opened, made and removed through here, by its name alone: who swaps a part of the path for a link
-    afterwards gains nothing.
-    """
-    folder, name = os.path.split(real)
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+def _sync(folder: int) -> None:
+    """Have the kernel keep the names in a folder; the descriptor to go through it does not do for that."""
+    fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
-        yield fd, name or "."
+        os.fsync(fd)
     finally:
         os.close(fd)
 

@@ -5,12 +5,14 @@ and .rgignore obeyed), the same lines, the same order. Its regular expressions a
 """
 
 import argparse
+import base64
 import json
 import os
 import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
@@ -162,16 +164,21 @@ class NotText(Exception):
 
 def lines_of(path: str) -> Iterator[str]:
     with open(path, "rb") as file:
-        mark = file.read(3)
-        if encoding := BYTE_ORDER_MARKS.get(mark[:2]):
-            text = (mark[2:] + file.read()).decode(encoding, "replace")
-            yield from (line.rstrip("\r") for line in text.removesuffix("\n").split("\n"))
-            return
-        file.seek(3 if mark == b"\xef\xbb\xbf" else 0)
-        for line in file:
-            if b"\0" in line:
-                raise NotText
-            yield line.rstrip(b"\r\n").decode(errors="replace")
+        yield from lines_in(file)
+
+
+def lines_in(file: BinaryIO) -> Iterator[str]:
+    """The lines of an open file as text."""
+    mark = file.read(3)
+    if encoding := BYTE_ORDER_MARKS.get(mark[:2]):
+        text = (mark[2:] + file.read()).decode(encoding, "replace")
+        yield from (line.rstrip("\r") for line in text.removesuffix("\n").split("\n"))
+        return
+    file.seek(3 if mark == b"\xef\xbb\xbf" else 0)
+    for line in file:
+        if b"\0" in line:
+            raise NotText
+        yield line.rstrip(b"\r\n").decode(errors="replace")
 
 
 def hits_in(lines: Iterator[str], pattern: re.Pattern[str], context: int, limit: int) -> Iterator[tuple[str, int, str]]:
@@ -224,7 +231,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _report(path: str, pattern: re.Pattern[str], context: int, limit: int) -> None:
-    name = {"text": os.fsencode(path).decode(errors="replace")}
+    name = _name(os.fsencode(path))
     found, not_text = False, None
     try:
         for kind, number, line in hits_in(lines_of(path), pattern, context, limit):
@@ -237,6 +244,14 @@ def _report(path: str, pattern: re.Pattern[str], context: int, limit: int) -> No
         return
     if found:
         print(json.dumps({"type": "end", "data": {"path": name, "binary_offset": not_text}}), flush=True)
+
+
+def _name(path: bytes) -> dict[str, str]:
+    """A path as rg tells it: as text, or as base64 where it is none."""
+    try:
+        return {"text": path.decode()}
+    except UnicodeDecodeError:
+        return {"bytes": base64.b64encode(path).decode()}
 
 
 if __name__ == "__main__":

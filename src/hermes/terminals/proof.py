@@ -96,6 +96,7 @@ async def _background(terminal: Terminal) -> str:
 
 async def _files(files: Files, folder: str) -> str:
     data = os.urandom(SIZE)
+    folder = await files.resolve(folder)
     began = time.monotonic()
     await files.write(f"{folder}/data", data)
     written = time.monotonic()
@@ -105,6 +106,7 @@ async def _files(files: Files, folder: str) -> str:
 
 
 async def _search(files: Files, folder: str) -> str:
+    folder = await files.resolve(folder)
     await files.write(f"{folder}/note.txt", b"one\nneedle\n")
     began = time.monotonic()
     found = await files.search(Search(pattern="needle", path=folder, glob="*.txt"), 10)

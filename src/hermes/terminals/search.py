@@ -2,17 +2,20 @@
 
 import asyncio
 import base64
+import builtins
 import os
 import shutil
+import stat
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 import msgspec
 from msgspec import Struct
 
 from hermes.protocol.errors import TerminalError
 from hermes.protocol.terminals import Match, Search
+from hermes.terminals.beneath import folder_at, folder_of
 from hermes.terminals.paths import printable
 from hermes.terminals.process import Child, Reader, contents, scratch, settled
 
@@ -27,21 +30,43 @@ _OWN = (sys.executable, "-I", "-S", "-X", "utf8", os.path.join(os.path.dirname(_
 
 async def find(search: Search, root: str, limit: int, path: str) -> tuple[Match, ...]:
     """The first `limit` matches below `root`, lines by path and number, files the newest first; rg is looked for in `path`."""
-    if root.startswith("/proc/") or not await asyncio.to_thread(os.path.lexists, root):
+    try:
+        with _opened(root) as (folder, target, name):
+            return await _find(search, folder, target, name, limit, path)
+    except FileNotFoundError as error:
+        raise TerminalError(f"{printable(root)}: there is nothing to search") from error
+    except OSError as error:
+        raise TerminalError(f"{printable(root)}: {error.strerror}") from error
+
+
+@contextmanager
+def _opened(root: str) -> Iterator[tuple[int, str, str]]:
+    """The folder to search in, held open, what in it is searched, and the folder's name; links are not followed."""
+    if root.startswith("/proc/"):
         raise TerminalError(f"{printable(root)}: there is nothing to search")
-    folder = root if await asyncio.to_thread(os.path.isdir, root) else os.path.dirname(root)
-    target = "." if folder == root else os.path.basename(root)
+    with folder_of(root) as (above, name):
+        kind = stat.S_IFMT(os.lstat(name, dir_fd=above).st_mode)
+    if kind == stat.S_IFLNK:
+        raise TerminalError(f"{printable(root)} is a link: follow it first")
+    folder, target = (root, ".") if kind == stat.S_IFDIR else os.path.split(root)
+    with folder_at(folder) as fd:
+        yield fd, target, folder
+
+
+async def _find(search: Search, folder: int, target: str, name: str, limit: int, path: str) -> tuple[Match, ...]:
     rg = shutil.which("rg", path=path)
     # From the root on, the kernel's own folders would be found too, and their files have no end.
-    here = ["--one-file-system"] if root == "/" else []
+    here = ["--one-file-system"] if name == "/" else []
     argv = [*((rg,) if rg else _OWN), *arguments(search, limit), *here, "--", target]
     if search.target == "content":
-        lines = Lines(folder, limit)
-        await _run(argv, folder, lines.take)
-        return first(lines.matches, limit, search.context)
+        lines = Lines(name, limit)
+        await _run(argv, folder, name, lines.take)
+        from hermes.terminals.verified import verified
+
+        return first(await asyncio.to_thread(verified, folder, lines.files), limit, search.context)
     names = Names()
-    await _run(argv, folder, names.take)
-    return await asyncio.to_thread(_newest, folder, names.names, limit)
+    await _run(argv, folder, name, names.take)
+    return await asyncio.to_thread(_newest, name, names.names, limit)
 
 
 def arguments(search: Search, limit: int) -> list[str]:
@@ -57,7 +82,7 @@ def arguments(search: Search, limit: int) -> list[str]:
     return argv
 
 
-async def _run(argv: list[str], folder: str, take: Callable[[bytes], bool]) -> None:
+async def _run(argv: list[str], folder: int, name: str, take: Callable[[bytes], bool]) -> None:
     """Feed what the program prints to `take` until that has enough; then, or when cancelled, end it."""
     output, stdout = os.pipe()
     stderr = scratch()
@@ -72,7 +97,9 @@ async def _run(argv: list[str], folder: str, take: Callable[[bytes], bool]) -> N
         reader = Reader(output, feed)
         after.callback(reader.close)
         try:
-            child = Child(argv, env={"LC_ALL": "C.UTF-8"}, cwd=folder, stdout=stdout, stderr=stderr)
+            # Where the system lets a process enter an open folder, nobody can put another one in its place.
+            here = held if os.path.isdir(held := f"/proc/self/fd/{folder}") else name
+            child = Child(argv, env={"LC_ALL": "C.UTF-8"}, cwd=here, stdout=stdout, stderr=stderr)
         finally:
             os.close(stdout)
         try:
@@ -89,14 +116,19 @@ async def _run(argv: list[str], folder: str, take: Callable[[bytes], bool]) -> N
 
 
 class Lines:
-    """Matches out of what rg prints as JSON; file by file, until there are enough."""
+    """Matches out of what rg prints as JSON; file by file, each with its path as rg has it, until there are enough."""
 
     def __init__(self, folder: str, limit: int) -> None:
         self._folder = folder
         self._limit = limit
         self._records = Records(b"\n")
         self._file: list[Match] = []
-        self.matches: list[Match] = []
+        self._hits = 0
+        self.files: list[tuple[bytes, list[Match]]] = []
+
+    @property
+    def matches(self) -> list[Match]:
+        return [match for _, matches in self.files for match in matches]
 
     def take(self, data: bytes) -> bool:
         """Take in some output; False once no more is needed."""
@@ -112,9 +144,10 @@ class Lines:
             case "end":
                 # A file with a NUL in it is not text, whatever was found before the NUL.
                 if got.data.binary_offset is None:
-                    self.matches += self._file
+                    self.files.append((got.data.path.raw, self._file))
+                    self._hits += sum(match.hit for match in self._file)
                 self._file = []
-                return sum(match.hit for match in self.matches) < self._limit
+                return self._hits < self._limit
             case _:
                 pass
         return True
@@ -157,8 +190,12 @@ class _Text(Struct, frozen=True):
     text: str = ""
     bytes: str = ""
 
+    @property
+    def raw(self) -> builtins.bytes:
+        return self.text.encode() or base64.b64decode(self.bytes)
+
     def __str__(self) -> str:
-        return self.text or base64.b64decode(self.bytes).decode(errors="replace")
+        return self.raw.decode(errors="replace")
 
 
 class _Data(Struct, frozen=True):

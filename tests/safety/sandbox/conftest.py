@@ -16,6 +16,33 @@ __all__ = ["nap"]
 
 Kind = Literal["bubblewrap", "landlock", "off"]
 CANARY = "canary-7f3a91"
+KEYS = (
+    "home/.ssh/id_rsa",
+    "home/.netrc",
+    "home/.aws/credentials",
+    "home/.kube/config",
+    "home/.docker/config.json",
+    "home/.config/gcloud/credentials.db",
+    "home/.config/gh/hosts.yml",
+    "home/.config/google-chrome/Default/Login Data",
+    "home/.mozilla/firefox/one.default/logins.json",
+    "home/.gnupg/private-keys-v1.d/one.key",
+    "home/.bash_history",
+    "home/.git-credentials",
+    "home/.hermes/.env",
+    "home/.hermes/skills/one.md",
+)
+PLAIN = (
+    "home/.bashrc",
+    "home/.gitconfig",
+    "home/letter.txt",
+    "home/.hermes/config.yaml",
+    "beside.txt",
+    "other/.git/HEAD",
+    "other/.git/config",
+    "other/.git/hooks/pre-commit",
+    "other/.git/objects/pack/one.pack",
+)
 
 
 class Scene:
@@ -25,20 +52,26 @@ class Scene:
         self.home = folder / "home"
         self.own = self.home / ".hermes"
         self.work = folder / "work"
-        for path in (self.home / ".ssh", self.home / ".config/systemd/user", self.own / "skills", self.work):
+        for path in (self.home / ".config/systemd/user", self.work):
             path.mkdir(parents=True)
-        for path in (self.home / ".ssh/id_rsa", self.home / ".netrc", self.own / ".env", self.own / "skills/one.md"):
-            path.write_text(CANARY)
-        for path in (self.home / ".bashrc", self.home / "letter.txt", self.own / "config.yaml", folder / "beside.txt"):
-            path.write_text("as it was\n")
+        for name in (*KEYS, *PLAIN):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(CANARY if name in KEYS else "as it was\n")
+        (folder / "other/.git/refs").mkdir()
+        (folder / "other/.git/HEAD").write_text("ref: refs/heads/main\n")
+        (folder / "other/.git/config").write_text("[core]\n\trepositoryformatversion = 0\n")
+        (self.home / ".gitconfig").write_text("[user]\n\tname = me\n\temail = me@example.com\n")
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
         self.terminals: list[LocalTerminal] = []
+        self.boxes: list[LocalSandbox] = []
         self.told: list[str] = []
 
     def sandbox(self, wanted: Wanted, workspace: Path | None = None) -> LocalSandbox:
         places = Places(home=str(self.own), user_home=str(self.home))
         folder = str(workspace or self.work)
-        return LocalSandbox(str(self.work), folder, places, self.env, wanted=wanted, tell=self.told.append)
+        box = LocalSandbox(str(self.work), folder, places, self.env, wanted=wanted, tell=self.told.append)
+        self.boxes.append(box)
+        return box
 
     def terminal(
         self, kind: Kind, workspace: Path | None = None, *, network: bool = True, paths: tuple[str, ...] = ()
@@ -48,12 +81,12 @@ class Scene:
         self.terminals.append(terminal)
         return terminal
 
-    def files(self) -> dict[str, bytes]:
+    def files(self) -> dict[str, tuple[int, bytes]]:
         """What the person would miss: every file of the home but caches, and what lies beside the working folder."""
         home = self.work.parent
         skipped = (self.work, self.own / "sandbox", self.home / ".cache")
         return {
-            str(path.relative_to(home)): path.read_bytes()
+            str(path.relative_to(home)): (path.stat().st_mode, path.read_bytes())
             for path in sorted(home.rglob("*"))
             if path.is_file() and not any(path.is_relative_to(place) for place in skipped)
         }
@@ -65,6 +98,8 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     yield one
     for terminal in one.terminals:
         await terminal.close()
+    for box in one.boxes:
+        box.close()
 
 
 @pytest.fixture(params=[pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock"])

@@ -28,6 +28,12 @@ EVERYTHING = Grants(everything=True)
         (("git", "commit", "-m", "x"), Grants()),
         (("npm", "publish"), EVERYTHING),
         (("npm", "install"), Grants()),
+        (("npm", "install", "-g", "typescript"), EVERYTHING),
+        (("pip", "install", "--user", "black"), EVERYTHING),
+        (("v/bin/pip", "install", "black"), Grants()),
+        (("cargo", "install", "ripgrep"), EVERYTHING),
+        (("cargo", "build"), Grants()),
+        (("uv", "tool", "install", "ruff"), EVERYTHING),
     ],
 )
 def test_a_yes_opens_the_places_that_a_command_names(tmp_path: Path, argv: tuple[str, ...], granted: Grants) -> None:

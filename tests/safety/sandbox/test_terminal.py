@@ -9,9 +9,10 @@ import pytest
 
 from hermes.protocol.errors import UserError
 from hermes.protocol.safety import NO_GRANTS, Grants, granted
-from hermes.protocol.terminals import Ran
+from hermes.protocol.terminals import Ran, Search
 from hermes.safety.sandbox.local import LocalSandbox, Wanted
 from hermes.terminals.backends.local import LocalTerminal
+from hermes.terminals.files import LocalFiles
 from tests.safety.sandbox.conftest import CANARY, Kind, Scene
 from tests.terminals.conftest import sleepers, until
 
@@ -151,6 +152,45 @@ async def test_one_can_go_into_a_temporary_folder_and_stay_there(scene: Scene) -
     assert (ran.cwd, (await run(terminal, "cat file; pwd")).output) == (f"/tmp/{name}/deep", f"one\n/tmp/{name}/deep\n")
 
 
+@pytest.mark.needs("bwrap")
+async def test_a_yes_that_names_a_temporary_file_opens_no_other(scene: Scene) -> None:
+    terminal = scene.terminal("bubblewrap")
+    own, real, other = (Path(f"/tmp/hermes-test-{os.urandom(4).hex()}") for _ in range(3))
+    await run(terminal, f"echo own > {own}")
+    real.write_text("real\n")
+    other.write_text("other\n")
+    try:
+        ran = await run(terminal, f"cat {own} {real}; cat {other}; echo new > {real}", Grants((str(own), str(real))))
+        assert (ran.output.splitlines()[:2], "No such file" in ran.output) == (["own", "real"], True)
+        assert (real.read_text(), own.exists()) == ("new\n", False)
+    finally:
+        real.unlink()
+        other.unlink()
+
+
+@pytest.mark.needs("bwrap")
+async def test_file_tools_find_what_commands_put_where_they_see_it(scene: Scene) -> None:
+    """Their /tmp and their caches are folders of their own, and links between those lead where commands would go."""
+    box = scene.sandbox(Wanted("bubblewrap"))
+    terminal = LocalTerminal(str(scene.work), scene.env, sandbox=box)
+    scene.terminals.append(terminal)
+    files = LocalFiles(lambda: terminal.cwd, scene.env, box.outside, box.named)
+    name = f"/tmp/hermes-test-{os.urandom(4).hex()}"
+    await run(terminal, f"mkdir {name}; echo one > {name}/one; ln -s {name} /var/tmp/way; ln -s /var/tmp/way/one link")
+    await run(terminal, "mkdir -p ~/.cache/tool; echo two > ~/.cache/tool/two; ln -s ~/.ssh/id_rsa /tmp/key")
+    seen = [await files.read(await files.resolve(path), 10) for path in (f"{name}/one", "link", "~/.cache/tool/two")]
+    assert seen == [b"one\n", b"one\n", b"two\n"]
+    assert await files.resolve("/tmp/key") == str(scene.home / ".ssh/id_rsa")
+    assert await files.resolve("link") == f"{name}/one"
+    [found] = await files.search(Search(pattern="one", path=name), 10)
+    assert (found.path, found.text) == (f"{name}/one", "one")
+    await files.write(f"{name}/deep/three", b"three")
+    assert (await run(terminal, f"cat {name}/deep/three")).output == "three"
+    await run(terminal, f"cd {name}/deep")
+    assert await files.read(await files.resolve("three"), 10) == b"three"
+    assert not Path(name).exists()
+
+
 async def test_what_lies_beside_the_workspace_can_be_read(scene: Scene, held: Kind) -> None:
     assert (await run(scene.terminal(held), "cat ../beside.txt ~/letter.txt")).output == "as it was\nas it was\n"
 
@@ -168,6 +208,21 @@ async def test_a_key_that_is_a_link_is_hidden_where_it_really_lies(scene: Scene,
 
 
 # What people are told
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("cp a.txt ~/b.txt", "it could also read and change {home}/b.txt"),
+        ("cp a.txt b.txt", ""),
+        ("cp a.txt /tmp/hermes-no-such-file", ""),
+        ("sudo cp a.txt /etc", "it would run outside of the sandbox"),
+    ],
+)
+async def test_what_a_yes_would_open_is_told_in_words(scene: Scene, command: str, told: str) -> None:
+    (scene.work / "a.txt").touch()
+    said = [scene.sandbox(Wanted(kind)).opens(command, str(scene.work)) for kind in ("auto", "off")]
+    assert said == [told.format(home=scene.home), ""]
 
 
 async def test_a_weaker_sandbox_is_said_once(scene: Scene) -> None:

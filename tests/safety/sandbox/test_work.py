@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -75,10 +76,23 @@ async def test_pytest_works(scene: Scene, held: Kind) -> None:
 
 
 async def test_pip_installs_into_a_new_environment(scene: Scene, held: Kind) -> None:
-    (scene.work / "pyproject.toml").write_text('[project]\nname = "mine"\nversion = "1"\n')
-    await succeed(
-        scene, held, f"{sys.executable} -m venv --without-pip v && {sys.executable} -m pip --python v/bin/python list"
+    with zipfile.ZipFile(scene.work / "mine-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("mine.py", "print('installed')\n")
+        wheel.writestr("mine-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+        wheel.writestr("mine-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("mine-1.dist-info/RECORD", "")
+    python = sys.executable
+    install = f"{python} -m pip --python v/bin/python install -q --no-index ./mine-1-py3-none-any.whl"
+    output = await succeed(
+        scene, held, f"{python} -m venv --without-pip v && {install} && . v/bin/activate && python -m mine"
     )
+    assert output.splitlines()[-1] == "installed"
+
+
+async def test_a_commit_is_made_with_the_name_in_the_persons_settings(scene: Scene, held: Kind) -> None:
+    git("init", "-q", scene.work)
+    output = await succeed(scene, held, "echo x > f; git add f; git commit -qm one; git log --format='%an <%ae>'")
+    assert output == "me <me@example.com>\n"
 
 
 @pytest.mark.needs("npm")

@@ -6,8 +6,12 @@ is to reach other programs, other machines with the person's keys, or the system
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from hermes.protocol.safety import Grants
+
+if TYPE_CHECKING:
+    from hermes.safety.commands.read import Reading
 
 _OUT_OF_BOUNDS = """
 sudo doas su pkexec systemctl service journalctl loginctl crontab at batch mount umount modprobe sysctl iptables nft ufw
@@ -15,17 +19,31 @@ apt apt-get dpkg dnf yum rpm pacman zypper apk snap flatpak brew nix-env useradd
 docker podman nerdctl buildah kubectl helm k9s minikube vagrant virsh kill pkill killall tmux screen
 ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id gpg gpg2 pass op secret-tool gh glab aws gcloud gsutil az doctl flyctl
 heroku vercel netlify terraform tofu pulumi ansible ansible-playbook rclone twine hermes xdg-open notify-send
+pipx rustup nvm pyenv asdf mise conda mamba
 """
 OUT_OF_BOUNDS = frozenset(_OUT_OF_BOUNDS.split())
-# Of these programs, the parts that speak to somebody else with the person's keys.
-WITH_KEYS = {
+# Of these programs, the parts that speak to somebody else with the person's keys, or install for the whole home or machine.
+PARTS_OUT_OF_BOUNDS = {
     "git": frozenset({"push", "pull", "fetch", "clone", "ls-remote", "submodule", "remote", "credential"}),
-    "npm": frozenset({"publish", "login", "logout", "adduser", "token", "unpublish", "deprecate"}),
-    "cargo": frozenset({"publish", "login", "logout", "yank", "owner"}),
-    "gem": frozenset({"push", "signin", "yank"}),
+    "npm": frozenset({"publish", "login", "logout", "adduser", "token", "unpublish", "deprecate", "-g", "--global"}),
+    "pnpm": frozenset({"publish", "login", "-g", "--global"}),
+    "yarn": frozenset({"publish", "login", "global"}),
+    "pip": frozenset({"--user", "--break-system-packages"}),
+    "pip3": frozenset({"--user", "--break-system-packages"}),
+    "cargo": frozenset({"publish", "login", "logout", "yank", "owner", "install"}),
+    "go": frozenset({"install"}),
+    "gem": frozenset({"push", "signin", "yank", "install"}),
     "poetry": frozenset({"publish"}),
-    "uv": frozenset({"publish"}),
+    "uv": frozenset({"publish", "tool"}),
 }
+
+
+def grants_of(reading: "Reading", folder: str, user_home: str) -> Grants:
+    """What a person's yes to a command opens."""
+    steps = reading.steps
+    argvs = [argv for step in steps for argv in ((*step.before, *step.argv, *step.writes), step.argv)]
+    understood = len(steps) == len(reading.found) and all(step.plain for step in steps)
+    return grants_for(argvs, folder, user_home, understood=understood)
 
 
 def grants_for(commands: Iterable[Sequence[str]], cwd: str, user_home: str, *, understood: bool = True) -> Grants:
@@ -55,7 +73,7 @@ def beyond(grants: Grants, workspace: str) -> Grants:
 
 def _reaches_out(argv: tuple[str, ...]) -> bool:
     program = os.path.basename(argv[0])
-    parts = WITH_KEYS.get(program, frozenset())
+    parts = PARTS_OUT_OF_BOUNDS.get(program, frozenset())
     return program in OUT_OF_BOUNDS or any(word in parts for word in argv[1:])
 
 

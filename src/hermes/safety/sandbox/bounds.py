@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from hermes.protocol.safety import Grants
 from hermes.safety.places import STARTS_BY_ITSELF, Places, inside
-from hermes.safety.sandbox.hidden import hidden
+from hermes.safety.sandbox.hidden import hidden, those_in
 from hermes.safety.sandbox.repository import RUNS_LATER, git_folders
 
 TEMPORARY = ("/tmp", "/var/tmp")
@@ -61,7 +61,8 @@ def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
     """All rules, outer places before inner ones."""
     rules: dict[str, Mount] = {}
     secret = set(hidden(bounds.places, bounds.workspace))
-    writable = [*_writable(bounds), *bounds.paths]
+    stores = list(git_folders(bounds.workspace))
+    writable = [*_writable(bounds), *stores, *bounds.paths]
 
     def add(path: str, kind: Kind, source: str = "") -> None:
         rules[path] = Mount(path, kind, source)
@@ -78,13 +79,13 @@ def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
         add(path, "write")
     for path in secret:
         add(path, "hide")
-    if os.path.isdir(skills := os.path.join(bounds.places.home, "skills")):
+    if os.path.isdir(skills := os.path.join(bounds.places.own, "skills")):
         add(skills, "read")
-    for path in _protected(bounds):
+    for path in _protected(bounds, stores):
         add(path, "read")
     for path in bounds.paths:
         add(path, "write")
-    for path in _granted(grants, secret):
+    for path in _granted(bounds, grants, secret):
         add(path, "write")
     for path in _ways(rules, writable):
         add(path, "write")
@@ -92,7 +93,7 @@ def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
 
 
 def _writable(bounds: Bounds) -> Iterator[str]:
-    """The workspace and its history. Of a whole home, what has no dot before its name: the rest steers programs."""
+    """The workspace. Of a whole home, what has no dot before its name: the rest steers programs."""
     workspace, home = bounds.workspace, bounds.places.user_home
     if not inside(home, workspace):
         yield workspace
@@ -103,21 +104,18 @@ def _writable(bounds: Bounds) -> Iterator[str]:
             for entry in os.scandir(home)
             if not entry.name.startswith(".") and not entry.is_symlink() and not inside(own, entry.path)
         )
-    yield from git_folders(workspace)
 
 
-def _protected(bounds: Bounds) -> Iterator[str]:
-    """Files in the workspace that run by themselves later."""
-    for folder in git_folders(bounds.workspace):
+def _protected(bounds: Bounds, stores: list[str]) -> Iterator[str]:
+    """Files in the workspace, and in git's stores that it writes to, that run by themselves later."""
+    for folder in stores:
         # A folder that is not there cannot be protected, and git is content with an empty one.
         os.makedirs(os.path.join(folder, "hooks"), exist_ok=True)
         for name in RUNS_LATER:
             if os.path.lexists(path := os.path.join(folder, name)) and not os.path.islink(path):
                 yield path
-    entries = frozenset(os.listdir(bounds.workspace))
-    for name in PROTECTED:
-        path = os.path.join(bounds.workspace, name)
-        if name.partition("/")[0] in entries and os.path.lexists(path) and os.path.realpath(path) == path:
+    for path in those_in(bounds.workspace, PROTECTED):
+        if os.path.realpath(path) == path:
             yield path
 
 
@@ -132,7 +130,13 @@ def _temporary(bounds: Bounds, needed: tuple[str, ...]) -> Iterator[Mount]:
 
 
 def shown(bounds: Bounds, path: str) -> str:
-    """Where something really lies that has this path inside; what only the real /tmp has is taken from there."""
+    """Where something really lies that has this path inside; what only the real /tmp has is taken from there.
+
+    Whoever asks about what this gave gets the same again.
+    """
+    sources = (bounds.own, *(mount.source for mount in bounds.caches if mount.source))
+    if any(inside(path, source) for source in sources):
+        return path
     rules = [*bounds.caches, *_temporary(bounds, (bounds.workspace, bounds.places.user_home))]
     nearest = max((rule for rule in rules if inside(path, rule.path)), key=lambda rule: len(rule.path), default=None)
     if nearest is None or not nearest.source or inside(path, bounds.workspace):
@@ -141,17 +145,28 @@ def shown(bounds: Bounds, path: str) -> str:
     return path if os.path.lexists(path) and not os.path.lexists(real) else real
 
 
+def named(bounds: Bounds, path: str) -> str:
+    """What something is called inside that really lies here."""
+    for rule in (*bounds.caches, *_temporary(bounds, ())):
+        if rule.source and inside(path, rule.source):
+            return os.path.normpath(os.path.join(rule.path, os.path.relpath(path, rule.source)))
+    return path
+
+
 def _first_below(folder: str, path: str) -> str:
     return os.path.join(folder, os.path.relpath(path, folder).split("/")[0])
 
 
-def _granted(grants: Grants, secret: set[str]) -> Iterator[str]:
+def _granted(bounds: Bounds, grants: Grants, secret: set[str]) -> Iterator[str]:
     """A granted place, or the folder it lies in: most programs replace a file rather than write into it.
 
-    What is hidden is granted by itself, never its folder with all that lies beside it.
+    What is hidden is granted by itself, never its folder with all that lies beside it, and so is what lies in the real
+    /tmp. What the session has in its own place of that name needs no grant.
     """
     for path in grants.paths:
-        if any(inside(path, place) for place in secret):
+        if shown(bounds, path) != path:
+            continue
+        if os.path.dirname(path) in TEMPORARY or any(inside(path, place) for place in secret):
             if os.path.lexists(path):
                 yield path
         elif os.path.isdir(folder := os.path.dirname(path)) and folder != "/":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
 from hermes.safety.places import CREDENTIALS, SYSTEM_CREDENTIALS, Places, inside
 
@@ -105,13 +106,30 @@ def homes(user_home: str) -> list[str]:
 
 
 def _there(folder: str, names: tuple[str, ...]) -> Iterator[str]:
+    for path in those_in(folder, names):
+        # A link that leads out of every home (to /dev/null, say) is left alone: hiding its end would hide too much.
+        end = os.path.realpath(path)
+        if end == path or not any(inside(end, place) for place in ("/dev", "/proc", "/sys")):
+            yield end
+
+
+def those_in(folder: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Which of these names are in a folder. This is done before every command: one look rules most of them out."""
     try:
-        entries = frozenset(os.listdir(folder))
+        entries = os.listdir(folder)
     except OSError:
         return
+    tops = _by_top(names)
+    for entry in entries:
+        for name in tops.get(entry, ()):
+            if os.path.lexists(path := f"{folder}/{name}"):
+                yield path
+
+
+@cache
+def _by_top(names: tuple[str, ...]) -> dict[str, list[str]]:
+    """Names by their first part."""
+    tops: dict[str, list[str]] = {}
     for name in names:
-        if name.partition("/")[0] in entries and os.path.lexists(path := os.path.join(folder, name)):
-            # A link that leads out of every home (to /dev/null, say) is left alone: hiding its end would hide too much.
-            end = os.path.realpath(path)
-            if end == path or not any(inside(end, place) for place in ("/dev", "/proc", "/sys")):
-                yield end
+        tops.setdefault(name.partition("/")[0], []).append(name)
+    return tops

@@ -1,8 +1,9 @@
 """The same bounds where there is no bubblewrap, as far as Landlock can draw them.
 
 Landlock cannot put one folder over another or make an exception within what it permits. So temporary files and caches go
-to the sandbox's folders by variables and the real /tmp is not writable; hooks in the workspace are; and the names of
-hidden files can be seen, though not what is in them. Processes are ended by their marks alone.
+to the sandbox's folders by variables and the real /tmp is not writable; hooks in the workspace are; the names of hidden
+files can be seen, though not what is in them; and who may read a file elsewhere can be changed, for it knows nothing of
+modes. Processes are ended by their marks alone.
 """
 
 import sys
@@ -14,8 +15,8 @@ from hermes.safety.sandbox import landlocked
 from hermes.safety.sandbox.bounds import Bounds, mounts
 
 WEAKER = (
-    "commands are held by Landlock: git hooks in the working folder are not protected, and sockets of other programs "
-    "can be reached; install bubblewrap for the full sandbox"
+    "commands are held by Landlock: git hooks in the working folder and modes of files elsewhere are not protected, and "
+    "sockets of other programs can be reached; install bubblewrap for the full sandbox"
 )
 TCP_ONLY = "; of the network only TCP is cut off"
 NO_NETWORK_RULES = "; this kernel's Landlock cannot cut off the network"

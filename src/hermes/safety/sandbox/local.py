@@ -1,25 +1,24 @@
 """The sandbox of a session's commands on this machine: bubblewrap where it works, else Landlock, else none, and said so."""
 
-import hashlib
 import logging
 import os
 import shutil
-import stat
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hermes.protocol.errors import UserError
 from hermes.protocol.safety import Grants
-from hermes.safety.places import Places
-from hermes.safety.sandbox import bubblewrap, caches
-from hermes.safety.sandbox.bounds import TEMPORARY, Bounds, shown
+from hermes.safety.places import Places, inside
+
+if TYPE_CHECKING:
+    from hermes.safety.sandbox.bounds import Bounds
+    from hermes.safety.sandbox.prepared import Prepared
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ class Wanted(Struct, frozen=True):
 class LocalSandbox:
     """Bounds round the commands of one session.
 
-    Nothing is tried or made before the first command. `tell` gets the notice, once, if there is one. `env` is what
+    Nothing is tried, made or even loaded before the first command. `tell` gets the notice, once, if there is one. `env` is what
     commands start with: it says where `bwrap` and the caches are.
     """
 
@@ -84,29 +83,50 @@ class LocalSandbox:
             self._tell(self.notice)
         if grants.everything or self.kind == NONE:
             return argv, dict(env)
-        bounds, variables = self._bounds
-        bounds = replace(bounds, workspace=self.workspace)
+        bounds, variables = self._bounds, self._prepared.variables
         if self.kind == LANDLOCK:
             from hermes.safety.sandbox import landlock
 
             return tuple(landlock.arguments(bounds, argv, cwd, grants, variables)), {**env, **variables}
-        inside = bubblewrap.arguments(self._program, bounds, argv, cwd, grants, tty=tty, lasting=lasting)
-        return inside, {**variables, **env, **{name: TEMPORARY[0] for name in ("TMPDIR", "TMP", "TEMP") if name in env}}
+        from hermes.safety.sandbox import bubblewrap
+
+        wrapped = bubblewrap.arguments(self._program, bounds, argv, cwd, grants, tty=tty, lasting=lasting)
+        return wrapped, {**variables, **env, **{name: "/tmp" for name in ("TMPDIR", "TMP", "TEMP") if name in env}}
 
     def outside(self, path: str) -> str:
         """Where something lies that commands call by this path: their /tmp is a folder of the session's own."""
-        if self.kind != BUBBLEWRAP:
+        # Most files are here, and to know that needs no look at what holds commands.
+        if inside(path, self.workspace) or self.kind != BUBBLEWRAP:
             return path
-        bounds, _ = self._bounds
-        return shown(replace(bounds, workspace=self.workspace), path)
+        from hermes.safety.sandbox.bounds import shown
+
+        return shown(self._bounds, path)
+
+    def named(self, path: str) -> str:
+        """What commands call something that really lies here."""
+        if "_prepared" not in self.__dict__ or self.kind != BUBBLEWRAP:
+            return path
+        from hermes.safety.sandbox.bounds import named
+
+        return named(self._bounds, path)
+
+    def opens(self, command: str, cwd: str) -> str:
+        """What a person's yes to a command would open, in words; nothing if it stays within its bounds."""
+        if self.kind == NONE:
+            return ""
+        from hermes.safety.commands.read import read
+        from hermes.safety.sandbox.approved import beyond, grants_of, notice
+
+        grants = beyond(grants_of(read(command, cwd, self._places), cwd, self._places.user_home), self.workspace)
+        return notice(replace(grants, paths=tuple(path for path in grants.paths if self.outside(path) == path)))
 
     def close(self) -> None:
         """Remove the temporary files of this session's commands."""
-        if "_bounds" in self.__dict__:
-            shutil.rmtree(self._bounds[0].own, ignore_errors=True)
-            del self.__dict__["_bounds"]
+        if "_prepared" in self.__dict__:
+            shutil.rmtree(self._prepared.bounds.own, ignore_errors=True)
+            del self.__dict__["_prepared"]
 
-    @property
+    @cached_property
     def _program(self) -> str:
         return shutil.which("bwrap", path=self._env.get("PATH", os.defpath)) or ""
 
@@ -144,35 +164,14 @@ class LocalSandbox:
         return fault(self._program, memory, network=self._wanted.network)
 
     @cached_property
-    def _bounds(self) -> tuple[Bounds, dict[str, str]]:
-        """The bounds with their folders made, and the variables that lead there."""
-        own = _private_folder(self._session)
-        for name in ("tmp", "var-tmp"):
-            os.makedirs(os.path.join(own, name), mode=0o700, exist_ok=True)
-        kept = os.path.join(self._places.home, "sandbox", "caches")
-        user_home = self._places.user_home
-        paths = [path.replace("~", user_home, 1) if path.startswith("~/") else path for path in self._wanted.paths]
-        bounds = Bounds(
-            workspace=self.workspace,
-            places=self._places,
-            own=own,
-            network=self._wanted.network,
-            paths=tuple(os.path.realpath(path) for path in paths),
+    def _prepared(self) -> "Prepared":
+        from hermes.safety.sandbox.prepared import prepare
+
+        paths, network = self._wanted.paths, self._wanted.network
+        return prepare(
+            self._session, self._places, self._env, paths=paths, network=network, covers=self.kind == BUBBLEWRAP
         )
-        if self.kind == LANDLOCK:
-            return bounds, {**caches.moved(kept), "TMPDIR": os.path.join(own, "tmp")}
-        rules, variables = caches.covered(user_home, self._env, kept)
-        return replace(bounds, caches=rules), variables
 
-
-def _private_folder(session: str) -> str:
-    """A folder that only this person can look into; the same one when a session is resumed after a crash."""
-    name = f"hermes-{os.getuid()}-{hashlib.sha256(session.encode()).hexdigest()[:12]}"
-    path = os.path.join(TEMPORARY[0], name)
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        seen = os.lstat(path)
-        if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid() or seen.st_mode & 0o077:
-            return tempfile.mkdtemp(prefix="hermes-", dir=TEMPORARY[0])
-    return path
+    @property
+    def _bounds(self) -> "Bounds":
+        return replace(self._prepared.bounds, workspace=self.workspace)

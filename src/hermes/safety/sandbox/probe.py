@@ -29,7 +29,8 @@ def fault(program: str, memory: Path, *, network: bool) -> str:
     if key not in known:
         known = {key: _try(program, network)}
         try:
-            memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (memory.parent.parent, memory.parent):  # parents made on the way would be open to others
+                folder.mkdir(mode=0o700, exist_ok=True)
             config.write_private(memory, msgspec.json.encode(known).decode())
         except (OSError, UserError) as error:
             log.warning("bubblewrap will be tried again next time: %s", error)

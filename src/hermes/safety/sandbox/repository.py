@@ -16,8 +16,7 @@ def git_folders(workspace: str) -> Iterator[str]:
     except OSError:
         return
     for entry in entries:
-        path = os.path.join(entry.path, ".git")
-        if entry.name != ".git" and entry.is_dir(follow_symlinks=False) and _is_store(path):
+        if entry.name != ".git" and entry.is_dir(follow_symlinks=False) and _is_store(path := f"{entry.path}/.git"):
             yield path
 
 

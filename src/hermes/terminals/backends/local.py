@@ -139,12 +139,11 @@ class LocalTerminal:
     async def close(self) -> None:
         """End every background process, and whatever else commands of this terminal left running."""
         self._closed = True
-        if not self._state.script:
-            return
-        for one in self._tracked.current():
-            one.expect_end()
-        await settled(in_own_thread(Tree(self._mark, spare=self._children).end))
-        await asyncio.gather(*(one.wait(2 * LAST_WORDS) for one in self._tracked.current()))
+        if self._state.script:
+            for one in self._tracked.current():
+                one.expect_end()
+            await settled(in_own_thread(Tree(self._mark, spare=self._children).end))
+            await asyncio.gather(*(one.wait(2 * LAST_WORDS) for one in self._tracked.current()))
         if self._sandbox:
             await asyncio.to_thread(self._sandbox.close)
             reap_adopted(self._mark, self._children)
