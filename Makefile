@@ -5,7 +5,7 @@ PYTHON = .venv/bin/python
 # pyright would ask the network for a newer version of itself.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS = 1
 
-.PHONY: all setup check test test-real test-model soak bench bench-peers docs lock
+.PHONY: all setup check test test-real test-model soak fuzz bench bench-peers bench-learning docs lock
 
 all: check test
 
@@ -25,7 +25,8 @@ test: setup
 	$(PYTHON) -m pytest $(ARGS)
 
 test-real: setup
-	$(PYTHON) -m pytest -m real --timeout=1800 $(ARGS)
+	@scripts/setup_apptainer.sh
+	PATH="$(CURDIR)/.cache/apptainer/bin:$$PATH" $(PYTHON) -m pytest -m real --timeout=1800 $(ARGS)
 
 test-model: setup
 	$(PYTHON) -m pytest -m model --timeout=3600 --capture=no $(ARGS)
@@ -33,11 +34,17 @@ test-model: setup
 soak: setup
 	$(PYTHON) -m pytest -m soak --timeout=0 $(ARGS)
 
+fuzz: setup
+	$(PYTHON) scripts/fuzz.py $(ARGS)
+
 bench: setup
 	$(PYTHON) -m bench $(ARGS)
 
 bench-peers: setup
 	$(PYTHON) -m bench.peers $(ARGS)
+
+bench-learning: setup
+	$(PYTHON) -m bench.learning $(ARGS)
 
 docs: setup
 	$(PYTHON) scripts/docs.py

@@ -1,8 +1,9 @@
 """From a verdict to a yes or a no, with a person in between."""
 
+import msgspec
 import pytest
 
-from hermes.protocol.actions import Action, Origin, RunCommand, SendMessage, WritePath
+from hermes.protocol.actions import Action, CallServer, Origin, RunCommand, SendMessage, WritePath
 from hermes.protocol.errors import Denied
 from hermes.protocol.events import Answered, Approval
 from hermes.safety.commands.grants import Grant
@@ -128,6 +129,10 @@ async def test_nobody_to_ask_is_a_no_that_says_what_the_person_can_do() -> None:
         "The person can run hermes with --yolo, or put the command in command_allowlist, to permit it."
     )
     assert (await refusal(Person(None), WritePath("/etc/x"))).endswith("run hermes with --yolo to permit it.")
+    changed = msgspec.structs.replace(ORIGIN, local=("tool:read_file",))
+    with pytest.raises(Denied) as refused:
+        await permit(Person(None), origin=changed)(CallServer("mail", "send", "{}"))
+    assert str(refused.value).endswith("--yolo, or set mcp_servers.mail.approval to allow, to permit it.")
 
 
 async def test_the_origin_is_that_of_the_moment() -> None:

@@ -13,6 +13,7 @@ from hermes.protocol.actions import Action
 from hermes.protocol.errors import StoreError
 from hermes.protocol.events import Answered, Channel, Request
 from hermes.protocol.items import PlanEntry, Text
+from hermes.protocol.terminals import Files
 from hermes.protocol.tools import Result, Tool, parse_args
 from hermes.terminals.backends.local import LocalTerminal
 from hermes.terminals.files import LocalFiles
@@ -22,7 +23,7 @@ from hermes.tools.toolsets import make_tools
 class Context:
     """One session that records what its tools emit, post and ask; `answer` is what a person says."""
 
-    def __init__(self, terminal: LocalTerminal, files: LocalFiles) -> None:
+    def __init__(self, terminal: LocalTerminal, files: Files) -> None:
         self.session = "s1"
         self.terminal = terminal
         self.files = files

@@ -52,7 +52,8 @@ def test_words_have_one_form_whatever_their_case_number_or_hump():
 async def test_a_search_gives_name_description_and_schema_and_says_what_there_is_when_nothing_fits():
     search = search_and_call(lambda: TOOLS)[0]
     found = await search.run(None, search.args(query="weather"))  # type: ignore[arg-type]
-    assert found == said('mcp__weather__forecast: The weather of the next days for a city.\n{"type":"object"}')
+    shown = 'mcp__weather__forecast: The weather of the next days for a city.\n{"type":"object"}'
+    assert found == said(shown, trust="trusted")
     missed = await search.run(None, search.args(query="zzz"))  # type: ignore[arg-type]
     assert missed.parts[0].text.startswith("[nothing fits; there are 5 tools: mcp__calendar__createEvent, ")  # type: ignore[union-attr]
 

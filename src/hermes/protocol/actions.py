@@ -46,11 +46,15 @@ class StartServer(Struct, frozen=True, tag="start_server", tag_field="type"):
     command: tuple[str, ...]
 
 
-class Persist(Struct, frozen=True, tag="persist", tag_field="type"):
-    """Something that outlives the session: memory, a skill, a schedule, a setting."""
+class Persist(Struct, frozen=True, tag="persist", tag_field="type", omit_defaults=True):
+    """Something that outlives the session: memory, a skill, a schedule, a setting.
+
+    A draft has no effect until it is adopted; `content` is the text that will be kept, as it can be read later.
+    """
 
     what: str
     content: str
+    stage: Literal["final", "draft", "adoption"] = "final"
 
 
 class SendMessage(Struct, frozen=True, tag="send_message", tag_field="type"):
@@ -67,7 +71,11 @@ Action = RunCommand | ReadPath | WritePath | OpenURL | CallServer | StartServer 
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who caused an action: the surface, the session, the tool, and what untrusted text is in its context."""
+    """Who caused an action: the surface, the session, the tool, and what its context holds.
+
+    `untrusted` names texts from elsewhere, `local` those of files and commands of the workspace; `said` is what the person
+    said in this turn.
+    """
 
     surface: str
     session: str
@@ -75,6 +83,8 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool: str = ""
     workspace: str = ""
     untrusted: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    said: str = ""
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):

@@ -1,6 +1,6 @@
 """The gate: one verdict for every effect, by hard blocks, the person's settings, what they answered before, and rules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Terminals whose effects stay in a box that can be thrown away. A machine behind ssh is somebody's machine.
 CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "modal", "daytona"})
+# Rules about what decides how Hermes itself behaves.
+OWN = frozenset({"own-policy", "own-files"})
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -49,7 +51,8 @@ class Gate:
     """Judges effects by a policy, which may be replaced at any time, and remembers what a person allowed.
 
     `always` keeps a grant for good; `not_undoable` says why a change to a path could not be rolled back, or nothing;
-    `contracts` knows what the tools of MCP servers said of themselves before.
+    `contracts` knows what the tools of MCP servers said of themselves before; `described` gives what each tool that can be
+    called says of itself, after the name of its server.
     """
 
     def __init__(
@@ -59,8 +62,10 @@ class Gate:
         always: Callable[[Grant], None],
         not_undoable: Callable[[str], str] = lambda path: "",
         contracts: Contracts | None = None,
+        described: Callable[[], Sequence[tuple[str, str]]] = tuple,
     ) -> None:
         self.policy = policy
+        self._described = described
         self._always = always
         self._not_undoable = not_undoable
         self._contracts = contracts
@@ -114,6 +119,18 @@ class Gate:
         if isinstance(action, RunCommand):
             self._grants.update((origin.session, action.cwd, grant) for grant in grants)
 
+    def needs_person(self, action: Action, origin: Origin) -> bool:
+        """Whether nobody else may answer for the person: a text from elsewhere may be behind it, or Hermes would change."""
+        match action:
+            case _ if origin.untrusted:
+                return True
+            case RunCommand():
+                return bool(OWN & self._case(action, origin).rules())
+            case ReadPath() | WritePath() | OpenURL():
+                return self._rule(action, origin).rule in OWN
+            case _:
+                return True
+
     # What was answered before
 
     def _is_remembered(self, action: Action, origin: Origin) -> bool:
@@ -146,11 +163,13 @@ class Gate:
             case CallServer():
                 return self._call(action, origin)
             case StartServer(server):
-                return _unless_untrusted(origin, "start-server", f"starting {server}")
-            case Persist(what):
-                return _unless_untrusted(origin, "persist", f"keeping {what}")
+                return _unless_foreign(self._heard(origin), "start-server", f"starting {server}")
+            case Persist():
+                return self._keep(action, origin)
             case SendMessage(target):
-                return _unless_untrusted(origin, "send", f"a message to {target}")
+                if _is_asked_for(action, origin):
+                    return Verdict(ALLOW, "said", "it is what the person said to send")
+                return _unless_foreign(self._heard(origin), "send", f"a message to {target}")
             case OpenURL(url):
                 return Verdict(ASK, "url", f"nothing is known about {url}")
             case Spend(what, amount):
@@ -181,8 +200,33 @@ class Gate:
                 return Verdict(ASK, "server-asks", f"the settings say to ask before {called}")
             case None if action.read_only:
                 return Verdict(ALLOW, "server-reads")
+            case None if _is_asked_for(action, origin):
+                return Verdict(ALLOW, "said", "it is what the person said to do")
             case None:
-                return _unless_untrusted(origin, "server-sends", called, but=(action.server, f"mcp:{action.server}"))
+                return _unless_foreign(self._heard_about(action, origin), "server-sends", called)
+
+    def _keep(self, action: Persist, origin: Origin) -> Verdict:
+        described = [f"mcp:{server}" for server, _ in self._described()]
+        if action.stage == "draft":
+            return Verdict(ALLOW, "draft", "a draft has no effect until it is adopted")
+        if action.stage == "adoption" and not origin.untrusted and not described:
+            return Verdict(ALLOW, "adoption", "only the workspace could have had a say in it")
+        if _is_asked_for(action, origin):
+            return Verdict(ALLOW, "said", "it is what the person said to keep")
+        return _unless_foreign(self._heard(origin), "persist", f"keeping {action.what}")
+
+    def _heard(self, origin: Origin) -> list[str]:
+        """Whatever has spoken to the model besides the person and Hermes: from elsewhere first, then from the workspace."""
+        described = (f"mcp:{server}" for server, _ in self._described())
+        return list(dict.fromkeys([*origin.untrusted, *origin.local, *described]))
+
+    def _heard_about(self, action: CallServer, origin: Origin) -> list[str]:
+        """The same for a call of a server: not what it says itself, and of others' descriptions those that speak of the call."""
+        from hermes.safety.provenance import names
+
+        naming = (f"mcp:{server}" for server, text in self._described() if names(text, action))
+        heard = dict.fromkeys([*origin.untrusted, *origin.local, *naming])
+        return [source for source in heard if source not in (action.server, f"mcp:{action.server}")]
 
     def _is_changed(self, action: CallServer) -> bool:
         if self._contracts is None or not action.contract:
@@ -190,12 +234,18 @@ class Gate:
         return self._contracts.is_changed(action.server, action.tool, action.contract)
 
 
-def _unless_untrusted(origin: Origin, rule: str, what: str, but: tuple[str, ...] = ()) -> Verdict:
-    """Allow what reaches beyond the session, unless a text from elsewhere may be what caused it."""
-    sources = [source for source in origin.untrusted if source not in but]
-    if not sources:
+def _is_asked_for(action: Persist | SendMessage | CallServer, origin: Origin) -> bool:
+    # Its patterns take milliseconds to be made, and many a session keeps and sends nothing.
+    from hermes.safety.provenance import is_asked_for
+
+    return is_asked_for(action, origin.said)
+
+
+def _unless_foreign(heard: Sequence[str], rule: str, what: str) -> Verdict:
+    """Allow what reaches beyond the session, unless a text that is not the person's may be what caused it."""
+    if not heard:
         return Verdict(ALLOW, rule)
-    return Verdict(ASK, rule, f"{what} may be the idea of {', '.join(sources[:3])}, not yours")
+    return Verdict(ASK, rule, f"{what} may be the idea of {', '.join(heard[:3])}, not yours")
 
 
 def _without_content(action: Action) -> Action:

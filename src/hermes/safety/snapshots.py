@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from hermes.config import CheckpointSettings
 from hermes.protocol.ids import new_id
 from hermes.safety.shadow import GitFailed, ShadowGit, held
 
@@ -24,6 +25,16 @@ class Limits(Struct, frozen=True, kw_only=True):
     file: int = 10 << 20
     files: int = 50_000
     days: float = 7.0
+
+
+def limits_of(settings: CheckpointSettings) -> Limits:
+    """The limits that the person has set."""
+    return Limits(
+        snapshots=settings.max_snapshots,
+        total=settings.max_total_size_mb << 20,
+        file=settings.max_file_size_mb << 20,
+        days=settings.retention_days,
+    )
 
 
 class Note(Struct, frozen=True, kw_only=True):
@@ -255,35 +266,38 @@ class Shelf:
         """Throw away what is older or more than the limits allow; gives how many snapshots went."""
         async with held(self.git.store / "lock"):
             dropped = self._drop_old(now - self.limits.days * 86_400)
-            await self._pack()
-            while self._size() > self.limits.total and (spare := self._spare()):
+            await self.pack()
+            while self.size() > self.limits.total and (spare := self._spare()):
                 for reference in spare[: len(spare) // 4 + 1]:
                     reference.unlink()
                     dropped += 1
-                await self._pack()
+                await self.pack()
         return dropped
 
-    async def _pack(self) -> None:
+    async def pack(self) -> None:
+        """Let go of what no snapshot holds any more; nobody else may be at work."""
         # An index may name objects that no snapshot holds any more.
         for index in self.git.store.glob("folders/*/index"):
             index.unlink()
         await self.git.run("gc", "--prune=now", "--quiet")
 
-    def _references(self) -> list[Path]:
+    def references(self) -> list[Path]:
+        """One file for each snapshot of any folder, the oldest first."""
         return sorted(self.git.store.glob("refs/hermes/*/*"), key=lambda path: path.stat().st_mtime)
 
     def _drop_old(self, before: float) -> int:
-        old = [reference for reference in self._references() if reference.stat().st_mtime < before]
+        old = [reference for reference in self.references() if reference.stat().st_mtime < before]
         for reference in old:
             reference.unlink()
         return len(old)
 
     def _spare(self) -> list[Path]:
         """Every snapshot but the newest of its folder, oldest first."""
-        newest = {reference.parent: reference.name for reference in sorted(self._references())}
-        return [reference for reference in self._references() if newest[reference.parent] != reference.name]
+        newest = {reference.parent: reference.name for reference in sorted(self.references())}
+        return [reference for reference in self.references() if newest[reference.parent] != reference.name]
 
-    def _size(self) -> int:
+    def size(self) -> int:
+        """Bytes that all snapshots take up together."""
         return sum(path.stat().st_size for path in self.git.store.glob("objects/**/*") if path.is_file())
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from hermes.protocol.tools import Result, Tool, ToolContext
+from hermes.protocol.tools import Result, Tool, ToolContext, said
 from hermes.tools.declare import tool
 
 MOST = 10
@@ -23,13 +23,14 @@ class Finder:
     def __init__(self, tools: Callable[[], Sequence[Tool]]) -> None:
         self._tools = tools
 
-    async def tool_search(self, ctx: ToolContext, query: str, limit: int = 5) -> str:
+    async def tool_search(self, ctx: ToolContext, query: str, limit: int = 5) -> Result:
         """Find further tools of connected servers by what they do; call one that is found with tool_call, or by its
         name."""
         found = rank(query, self._tools())[: max(1, min(limit, MOST))]
         if not found:
-            return f"[nothing fits; there are {len(self._tools())} tools: {self._all()}]"
-        return "\n\n".join(_described(one) for one in found)
+            return said(f"[nothing fits; there are {len(self._tools())} tools: {self._all()}]", trust="trusted")
+        # The gate knows what each server says of its tools, found or not.
+        return said("\n\n".join(_described(one) for one in found), trust="trusted")
 
     async def tool_call(
         self, ctx: ToolContext, name: str, arguments: Annotated[dict[str, Any], Meta(description="as its schema says")]
