@@ -10,27 +10,36 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hermes.agent.aside import Aside
 from hermes.agent.session import Session
-from hermes.protocol.events import TurnEnded
+from hermes.protocol.events import TurnEnded, Usage
 from hermes.protocol.items import Text
+from hermes.protocol.models import Tokens
 from hermes.protocol.ops import Say
 from hermes.protocol.tools import Result, ToolContext, said
 from hermes.store.sqlite import SqliteStore
-from tests.agent.stage import Args, Play, ScriptedModel, answer, call, finish, make_tool, options, text
+from tests.agent.stage import Args, Play, ScriptedModel, call, finish, make_tool, options, text
 
 WORDS = ("one", "two")
 
 
 def script() -> ScriptedModel:
-    """Two turns, each with an effect and a read in one step, and another effect in the next."""
+    """Two turns, each with an effect and a long read in one step, and another effect in the next; between them the window
+    is so full that the first turn is condensed."""
     steps: list[Any] = []
     for word in WORDS:
         steps += [
             text("I will") + call("act", f'{{"word": "{word}-a"}}', 1) + call("look", "{}", 2) + finish("calls"),
             call("act", f'{{"word": "{word}-b"}}') + finish("calls"),
-            answer(f"did {word}"),
+            text(f"did {word}") + finish("stop", Tokens(input=2_500, output=5)),
         ]
-    return ScriptedModel(*steps)
+    model = ScriptedModel(*steps)
+    model.window = 3_000
+    return model
+
+
+async def summarise(source: str, how: str) -> Aside:
+    return Aside("Done: looked.", False, Usage(0, "scripted", 100, 10, purpose="compaction"))
 
 
 def tools(folder: Path):
@@ -40,7 +49,7 @@ def tools(folder: Path):
         return said(f"did {args.word}")
 
     async def look(ctx: ToolContext, args: Args) -> Result:
-        return said("looked")
+        return said("looked " * 1_200)
 
     return make_tool("act", act), make_tool("look", look, effect=False)
 
@@ -73,7 +82,7 @@ class DyingStore(SqliteStore):
 
 async def main(folder: Path, when: str, k: int) -> None:
     async with DyingStore(folder / "state.db", when, k) as store:
-        session = await Session.create(store, options(script(), *tools(folder)))
+        session = await Session.create(store, options(script(), *tools(folder), summarise=summarise))
         play = Play(session, store)
         for n, word in enumerate(WORDS, 1):
             receipt = await session.send(Say(id=word, parts=(Text(word),)))

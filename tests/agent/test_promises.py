@@ -30,7 +30,7 @@ from hermes.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from hermes.protocol.items import Reply, Text, ToolCall, UserMessage
+from hermes.protocol.items import Reply, Summary, Text, ToolCall, UserMessage
 from hermes.protocol.models import Began, Ended, Finished, Grew, Tokens
 from hermes.protocol.ops import Answer, Budget, Configure, Interrupt, Rewind, Say
 from hermes.protocol.tools import said
@@ -43,9 +43,9 @@ async def forever() -> None:
 
 
 def balanced(bodies) -> bool:
-    """Every TurnStarted has one TurnEnded, every ItemStarted one ItemDone, every Asked one Answered."""
+    """Every TurnStarted has one TurnEnded, every ItemStarted one ItemDone, every Asked one Answered; messages and summaries are born whole."""
     started = [b.item.id for b in bodies if isinstance(b, ItemStarted)]
-    done = [b.item.id for b in bodies if isinstance(b, ItemDone) and not isinstance(b.item, UserMessage)]
+    done = [b.item.id for b in bodies if isinstance(b, ItemDone) and not isinstance(b.item, UserMessage | Summary)]
     asked = [b.request_id for b in bodies if isinstance(b, Asked)]
     answered = [b.request_id for b in bodies if isinstance(b, Answered)]
     turns = [type(b) for b in bodies if isinstance(b, TurnStarted | TurnEnded)]

@@ -115,8 +115,9 @@ async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers
 
 
 async def _attempt(desk: Desk, call: Prepared, show: Callable[[Body], None]) -> tuple[CallStatus, Result]:
+    context = CallContext(desk, call.item, show)
     try:
-        result = await call.tool.run(CallContext(desk, call.item, show), call.args)
+        result = await call.tool.run(context, call.args)
         return ("failed" if result.failed else "done"), result
     except Denied as error:
         return "refused", said(str(error))
@@ -127,6 +128,8 @@ async def _attempt(desk: Desk, call: Prepared, show: Callable[[Body], None]) -> 
     except Exception as error:
         log.exception("tool %s failed in session %s", call.tool.spec.name, desk.session)
         return "failed", said(f"{call.tool.spec.name} failed inside Hermes ({type(error).__name__}: {error})")
+    finally:
+        context.finish()
 
 
 def masked(result: Result, mask: Callable[[str], str]) -> Result:

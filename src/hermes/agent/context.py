@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hermes.agent.desk import Desk, Scope
 from hermes.protocol.actions import Action, Origin
 from hermes.protocol.errors import ToolError
-from hermes.protocol.events import Answered, Body, Channel, ItemDelta, ItemDone, Notice, Request
+from hermes.protocol.events import Answered, Body, Channel, ItemDelta, ItemDone, Notice, Request, Usage
 from hermes.protocol.ids import new_id
 from hermes.protocol.items import Plan, PlanEntry, ToolCall
 from hermes.protocol.tools import Result, parse_args
@@ -17,6 +17,7 @@ class CallContext:
     def __init__(self, desk: Desk, item: ToolCall, show: Callable[[Body], None]) -> None:
         self._desk, self._item, self._show = desk, item, show
         self._offsets: dict[Channel, int] = {}
+        self._output = desk.masking()
         origin = Origin(
             surface=desk.surface,
             session=desk.session,
@@ -24,8 +25,10 @@ class CallContext:
             tool=item.name,
             workspace=desk.world.workspace,
             untrusted=desk.history.untrusted(),
+            local=desk.history.local(),
+            said=desk.history.said(),
         )
-        equipment = desk.world.equip(Scope(origin, self.ask, self._tell))
+        equipment = desk.world.equip(Scope(origin, self.ask, self._tell, self._used))
         self.session = desk.session
         self.files = equipment.files
         self.terminal = equipment.terminal
@@ -44,8 +47,20 @@ class CallContext:
     def _tell(self, text: str) -> None:
         self._show(Notice(text, level="warning"))
 
+    def _used(self, usage: Usage) -> None:
+        self._desk.meter.charge(usage)
+        self._show(usage)
+
     def emit(self, channel: Channel, text: str) -> None:
-        text = self._desk.mask(text)
+        self._grow(channel, self._output.feed(text) if channel == "output" else self._desk.mask(text))
+
+    def finish(self) -> None:
+        """Show what was held back of the output: there is no more to come."""
+        self._grow("output", self._output.close())
+
+    def _grow(self, channel: Channel, text: str) -> None:
+        if not text:
+            return
         offset = self._offsets.get(channel, 0)
         self._offsets[channel] = offset + len(text)
         self._show(ItemDelta(self._item.id, channel, offset, text))

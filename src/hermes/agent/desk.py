@@ -9,7 +9,7 @@ from hermes.agent.budget import Meter
 from hermes.agent.history import History
 from hermes.agent.toolbox import Toolbox
 from hermes.protocol.actions import Action, Origin
-from hermes.protocol.events import Answered, Request
+from hermes.protocol.events import Answered, Request, Usage
 from hermes.protocol.items import UserMessage
 from hermes.protocol.models import Model
 from hermes.protocol.store import JournalRow
@@ -18,12 +18,34 @@ from hermes.protocol.terminals import Files, Terminal
 Ask = Callable[[Request, float], Awaitable[Answered | None]]
 
 
+class Masking(Protocol):
+    """Takes secrets out of one stream of text, also one that comes in two pieces: it gives back what is certain by now."""
+
+    def feed(self, piece: str) -> str: ...
+
+    def close(self) -> str:
+        """What is still held back."""
+        ...
+
+
+class AsItIs:
+    """Implements Masking where nothing is masked."""
+
+    def feed(self, piece: str) -> str:
+        return piece
+
+    def close(self) -> str:
+        return ""
+
+
 class Scope(Struct, frozen=True):
-    """For whom a tool call reaches out: its origin, and how to ask a person about it or tell them something."""
+    """For whom a tool call reaches out: its origin, how to ask a person about it or tell them something, and who is told what a
+    model used that was asked about it."""
 
     origin: Origin
     ask: Ask
     tell: Callable[[str], None]
+    used: Callable[[Usage], None] = lambda usage: None
 
 
 class Equipment(Struct, frozen=True):
@@ -74,6 +96,7 @@ class Desk(Protocol):
     meter: Meter
     world: World
     mask: Callable[[str], str]
+    masking: Callable[[], Masking]
 
     @property
     def model(self) -> Model: ...
@@ -86,6 +109,10 @@ class Desk(Protocol):
 
     def joined(self) -> list[UserMessage]:
         """Messages that a person sent to join the running turn, placed behind what is there."""
+        ...
+
+    async def make_room(self, *, refused: bool = False) -> bool:
+        """Shorten the view if the next request would hardly fit, or was refused as too long; True if it is shorter now."""
         ...
 
     async def begin(self, row: JournalRow) -> None:

@@ -2,6 +2,7 @@
 
 import bisect
 
+from hermes.agent.view import length, shown
 from hermes.protocol.events import (
     Answered,
     Asked,
@@ -20,6 +21,8 @@ from hermes.protocol.items import Image, Item, Plan, PlanEntry, Reply, Summary, 
 from hermes.protocol.ops import Budget
 
 BYTES_PER_TOKEN = 4
+PREFIX_GUESS = 16_000
+"""About how many bytes of a request are not in the view: the system text and the tools."""
 
 
 class History:
@@ -39,10 +42,13 @@ class History:
         self.personality = ""
         self.prefix: Prefix | None = None
         self.plan: tuple[PlanEntry, ...] = ()
+        self.plan_call = ""
+        self._planned_by = ""
         self.open: dict[str, Item] = {}
         self.asked: dict[str, Asked] = {}
         self.context_used = 0
         self._items: list[Item] = []
+        self._named: dict[str, Item] = {}
         self._indexes: dict[int, int] = {}
         self._hidden: list[tuple[int, int]] = []
         self._unreported = 0
@@ -88,13 +94,22 @@ class History:
     def view(self) -> tuple[Item, ...]:
         """The items that the model is shown, in their order, with summaries in the place of what they cover."""
         if self._view is None:
-            self._view = self._make_view()
+            self._view = shown(item for item in self._items if not self._is_hidden(item))
             self._untrusted.clear()
             self._local.clear()
             self._images.clear()
             for item in self._view:
                 self._look_at(item)
         return self._view
+
+    def item(self, name: str) -> Item:
+        """An item as it is in the log, whatever the view shows of it."""
+        return self._named[name]
+
+    def masked(self) -> frozenset[str]:
+        """Items whose long texts are cut in the view."""
+        masks = (item for item in self._items if isinstance(item, Summary) and item.kind == "mask")
+        return frozenset(name for mask in masks if not self._is_hidden(mask) for name in mask.covers)
 
     def untrusted(self) -> tuple[str, ...]:
         """Sources of untrusted content that the model can see."""
@@ -126,24 +141,6 @@ class History:
         """Tokens that the next request will hold: what the provider last reported and a guess for what came since."""
         return self.context_used + self._unreported // BYTES_PER_TOKEN
 
-    def _make_view(self) -> tuple[Item, ...]:
-        covered: dict[str, Summary] = {}
-        visible = [item for item in self._items if not self._is_hidden(item)]
-        for item in visible:
-            if isinstance(item, Summary):
-                covered |= dict.fromkeys(item.covers, item)
-        shown: list[Item] = []
-        placed: set[str] = set()
-        for item in visible:
-            summary = covered.get(item.id)
-            if summary is None:
-                if not isinstance(item, Summary):
-                    shown.append(item)
-            elif summary.id not in placed and summary.id not in covered:
-                placed.add(summary.id)
-                shown.append(summary)
-        return tuple(shown)
-
     def _place(self, item: Item) -> None:
         self.step = max(self.step, item.step)
         self._indexes[item.step] = max(self._indexes.get(item.step, -1), item.index)
@@ -151,7 +148,7 @@ class History:
     def _add(self, item: Item) -> None:
         match item:
             case Plan(entries=entries):
-                self.plan = entries
+                self.plan, self._planned_by = entries, item.source
                 return
             case Thought(status="interrupted" | "discarded") | Reply(status="discarded") | Reply(text=""):
                 return
@@ -159,21 +156,38 @@ class History:
                 return
             case _:
                 pass
+        if isinstance(item, ToolCall) and item.source == self._planned_by:
+            self.plan_call = item.id
+        before = self._size() if isinstance(item, Summary) else 0
         appended = not self._items or _position(item) >= _position(self._items[-1])
         bisect.insort(self._items, item, key=_position)
-        if self._view is not None and appended and not isinstance(item, Summary) and not self._is_hidden(item):
+        self._named[item.id] = item
+        if isinstance(item, Summary):
+            self._view = None
+            self._shrink(before)
+            return
+        if self._view is not None and appended and not self._is_hidden(item):
             self._view = (*self._view, item)
             self._look_at(item)
         else:
             self._view = None
-        self._unreported += _length(item)
+        self._unreported += length(item)
+
+    def _size(self) -> int:
+        return sum(map(length, self.view()))
+
+    def _shrink(self, before: int) -> None:
+        """The view is shorter now; until a provider reports again, its tokens are taken to have shrunk alike."""
+        tokens = self.context_used + self._unreported // BYTES_PER_TOKEN
+        removed = (before - self._size()) * tokens // (before + PREFIX_GUESS)
+        self.context_used, self._unreported = max(1, tokens - removed), 0
 
     def _change(self, changed: Changed) -> None:
         self._view = None
         match changed.cause:
             case "rewound" if changed.turns:
                 self._hidden.append(changed.turns)
-                self.context_used, self._unreported = 0, sum(map(_length, self.view()))
+                self.context_used, self._unreported = 0, self._size()
             case "prefix" if changed.prefix:
                 self.prefix = changed.prefix
             case "title":
@@ -190,28 +204,22 @@ class History:
 
     def _look_at(self, item: Item) -> None:
         """Note what is special about an item that the model can see."""
+        self._note_source(item)
+        parts = item.parts if isinstance(item, UserMessage) else item.result if isinstance(item, ToolCall) else ()
+        self._images.update(part.blob for part in parts if isinstance(part, Image))
+
+    def _note_source(self, item: Item) -> None:
+        """Note where an item came from; a summary comes from wherever all came from that it stands for."""
         if item.trust == "untrusted":
             self._untrusted.add(item.source)
         elif item.trust == "workspace":
             self._local.add(item.source)
-        parts = item.parts if isinstance(item, UserMessage) else item.result if isinstance(item, ToolCall) else ()
-        self._images.update(part.blob for part in parts if isinstance(part, Image))
+        if isinstance(item, Summary):
+            for name in item.covers:
+                self._note_source(self._named[name])
 
     def _is_hidden(self, item: Item) -> bool:
         return any(first <= item.turn <= last for first, last in self._hidden)
-
-
-def _length(item: Item) -> int:
-    """Roughly how many bytes an item has in a request."""
-    match item:
-        case UserMessage(parts=parts):
-            return len(text_of(parts))
-        case ToolCall(args=args, result=result):
-            return len(args) + len(text_of(result))
-        case Reply(text=text) | Thought(text=text) | Summary(text=text):
-            return len(text)
-        case Plan():
-            return 0
 
 
 def _position(item: Item) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """The system text: built once per session, byte for byte the same until an announced break.
 
-stable     who Hermes is (SOUL.md), how to use the tools, where it runs
+stable     who Hermes is (SOUL.md), how to use the tools, which skills there are, where it runs
 context    what the caller adds, the project's own rules
-volatile   the date
+volatile   what Hermes remembers, the date
 """
 
 from msgspec import Struct
@@ -44,22 +44,34 @@ class Section(Struct, frozen=True):
 
 
 def sections(
-    where: Where, *, soul: str = "", extra: str = "", rules: tuple[str, str] = ("", ""), small: bool = False
+    where: Where,
+    *,
+    soul: str = "",
+    persona: str = "",
+    skills: str = "",
+    extra: str = "",
+    rules: tuple[str, str] = ("", ""),
+    memory: str = "",
+    small: bool = False,
 ) -> tuple[Section, ...]:
     """The parts of the system text in their order; `rules` is the project's context file: its name and its text."""
     if small:
-        return (Section("identity", SMALL), Section("environment", f"Folder: {where.cwd}. Date: {where.date}."))
+        environment = Section("environment", f"Folder: {where.cwd}. Date: {where.date}.")
+        return (Section("identity", SMALL), *([Section("personality", persona)] if persona else []), environment)
     git = f"\n- git branch: {where.git_branch}" if where.git_branch else ""
     name, text = rules
     parts = (
         Section("identity", soul.strip() or IDENTITY),
+        Section("personality", persona),
         Section("guidance", GUIDANCE),
+        Section("skills", skills),
         Section(
             "environment",
             f"# Environment\n- {where.system}, {where.shell}, {where.surface}\n- working folder: {where.cwd}{git}",
         ),
         Section("caller", extra.strip()),
         Section("context file", f"# Rules of this project ({name})\n{clip(text, CONTEXT_CAP)}" if text else ""),
+        Section("memory", memory),
         Section("date", f"Today is {where.date}."),
     )
     return tuple(part for part in parts if part.text)

@@ -12,7 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from hermes.agent.budget import Meter
-from hermes.agent.desk import World
+from hermes.agent.compaction.compactor import Compactor, Preview
+from hermes.agent.compaction.leaf import Summarise
+from hermes.agent.desk import AsItIs, Masking, World
 from hermes.agent.endings import ending, why_open
 from hermes.agent.history import History
 from hermes.agent.inbox import Inbox
@@ -20,7 +22,7 @@ from hermes.agent.questions import Questions
 from hermes.agent.recorder import Recorder
 from hermes.agent.recovery import interrupt, recover
 from hermes.agent.toolbox import Supply, Toolbox
-from hermes.agent.turn import turn
+from hermes.agent.turn import expected_tokens, turn
 from hermes.protocol.errors import LeaseLost, StoreError, UserError
 from hermes.protocol.events import (
     Answered,
@@ -34,6 +36,7 @@ from hermes.protocol.events import (
     SessionOpened,
     TurnEnded,
     TurnStarted,
+    Usage,
 )
 from hermes.protocol.ids import new_id, session_id
 from hermes.protocol.items import Text, UserMessage, text_of
@@ -63,7 +66,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Everything a session uses. Nothing is global to the process.
 
     `model_named` finds the model of a Configure, `toolset` its tools; `supply` has tools that come and go; `mask` takes secrets
-    out of what tools give; `persona` gives the system text with a personality in it; `can_ask` is False where nobody
+    out of what tools give, `masking` out of what they say while they run; `persona` gives the system text with a personality in it; `summarise` condenses what has become too
+    long; `can_ask` is False where nobody
     will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
     budget again that it was configured with.
     """
@@ -86,8 +90,10 @@ class Options(Struct, frozen=True, kw_only=True):
     toolset: Callable[[tuple[str, ...]], tuple[Tool, ...]] | None = None
     supply: Supply | None = None
     persona: Callable[[str], str] | None = None
+    summarise: Summarise | None = None
     set_approvals: Callable[[str], None] | None = None
     mask: Callable[[str], str] = lambda text: text
+    masking: Callable[[], Masking] = AsItIs
     blob: Callable[[bytes, str], Blob]
     now: Callable[[], float] = time.time
 
@@ -106,6 +112,7 @@ class Session:
         self.tools = Toolbox(options.tools, options.supply)
         self.effort = options.effort
         self.mask = options.mask
+        self.masking = options.masking
         self.budget = options.budget
         self.meter = Meter(self.budget, options.above)
         self._store = store
@@ -114,6 +121,15 @@ class Session:
         self._questions = Questions(self._recorder, options.now)
         self._queue: deque[Say] = deque()
         self._joining: deque[Redirect] = deque()
+        self._compactor = Compactor(
+            history,
+            self._recorder,
+            window=lambda: self.model.window,
+            used=lambda: expected_tokens(self),
+            summarise=options.summarise,
+            charge=lambda usage: self.meter.charge(usage) if self.busy else None,
+            renew=self._renew_system,
+        )
         self._turn: asyncio.Task[None] | None = None
         self._turn_began = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -223,6 +239,10 @@ class Session:
     def busy(self) -> bool:
         return self._turn is not None
 
+    def preview(self) -> Preview:
+        """What compaction would do now."""
+        return self._compactor.preview()
+
     # Desk: what the turn uses
 
     def joined(self) -> list[UserMessage]:
@@ -234,6 +254,9 @@ class Session:
             self._recorder.apply(op.id)
         return messages
 
+    async def make_room(self, *, refused: bool = False) -> bool:
+        return await self._compactor.make_room(refused=refused)
+
     async def begin(self, row: JournalRow) -> None:
         await self._recorder.begin(row)
 
@@ -244,11 +267,11 @@ class Session:
         """Ask a person; None if there is nobody to ask."""
         return await self._questions.ask(request, item, within) if self.options.can_ask else None
 
-    async def tell(self, notice: Notice) -> None:
-        """Put a notice for people into the log; it starts no turn, and the model does not see it."""
+    async def tell(self, body: Notice | Usage) -> None:
+        """Put what happened beside the conversation into the log; it starts no turn, and the model does not see it."""
         if self._closed.is_set():
             raise UserError(f"session {self.id} is closed", "open it again with --resume")
-        await self._note(notice)
+        await self._note(body)
 
     def post(self, text: str) -> None:
         if not self._closed.is_set():
@@ -315,8 +338,10 @@ class Session:
                 self._recorder.apply(op.id)
             case Configure():
                 await self._configure(op)
-            case Compact():
-                await self._note(Notice("there is nothing to compact here yet", code="compact"), op)
+            case Compact(focus=focus):
+                self._compactor.condense(focus)
+                self._recorder.apply(op.id)
+                await self._recorder.commit()
             case Rewind():
                 await self._rewind(op)
             case Close():
@@ -370,6 +395,12 @@ class Session:
             return await self._note(Notice(f"there is no turn {op.to} to go back to", code="rewind"), op)
         await self._note(Changed("rewound", turns=(op.to, last)), op)
 
+    async def _renew_system(self) -> None:
+        """Where the view breaks the prefix anyway, the system text is what it would be today."""
+        if self.options.persona is not None:
+            self.system = self.options.persona(self.history.personality)
+            await self._keep_prefix("compaction")
+
     # A turn
 
     def _start_turn(self, op: Say) -> None:
@@ -379,6 +410,7 @@ class Session:
     async def _run_turn(self, op: Say) -> None:
         """Run one turn to exactly one TurnEnded. It counts as failed until it is proved otherwise."""
         self._turn_began.set()
+        self._compactor.between_turns = True
         ended = TurnEnded("failed", error="the turn ended in a way that Hermes did not foresee")
         self.meter = Meter(self.budget, self.options.above)
         try:
@@ -417,6 +449,8 @@ class Session:
         self._joining.clear()
         self._turn = None  # before anybody hears of the end: whoever does may go on at once
         await self._recorder.commit_or_tell()
+        if self._closing is None and self._recorder.lost is None:
+            self._compactor.end_turn()
         if self._turn is None and self._queue and self._recorder.lost is None and self._closing is None:
             self._start_turn(self._queue.popleft())
 
@@ -481,6 +515,7 @@ class Session:
     async def _shut(self, reason: str) -> None:
         self._queue.clear()
         await self._stop_turn()
+        await self._compactor.close()
         self._recorder.note(SessionClosed(reason))
         try:
             for write in (self._recorder.commit, lambda: self._store.release(self.id, self.options.owner)):

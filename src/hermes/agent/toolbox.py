@@ -61,6 +61,11 @@ class Toolbox:
         return self._own.get(name) or found or self._told.get(name)
 
     @property
+    def own(self) -> tuple[str, ...]:
+        """The names of the session's own tools, without what the supply offers."""
+        return tuple(self._own)
+
+    @property
     def told(self) -> tuple[Tool, ...]:
         """The tools that the model knows of."""
         return tuple(self._told.values())

@@ -9,7 +9,7 @@ from hermes.agent.calls import run_calls
 from hermes.agent.desk import Desk
 from hermes.agent.history import BYTES_PER_TOKEN
 from hermes.agent.response import Response
-from hermes.protocol.errors import Disconnected, LimitReached, ModelError, Refused
+from hermes.protocol.errors import ContextTooLong, Disconnected, LimitReached, ModelError, Refused
 from hermes.protocol.events import Body, ItemDone, Usage
 from hermes.protocol.ids import new_id
 from hermes.protocol.items import Text
@@ -29,11 +29,17 @@ async def turn(desk: Desk) -> AsyncGenerator[Body]:
     while True:
         for message in desk.joined():
             yield ItemDone(message)
+        await desk.make_room()
         model = desk.model
         response = Response(model, desk.history.turn, desk.history.step + 1)
-        async with aclosing(ask(desk, model, response)) as bodies:
-            async for body in bodies:
-                yield body
+        try:
+            async with aclosing(ask(desk, model, response)) as bodies:
+                async for body in bodies:
+                    yield body
+        except ContextTooLong:
+            if not await desk.make_room(refused=True):
+                raise
+            continue
         assert response.finished is not None
         if response.finished.reason == "refused":
             raise Refused("the model declined to answer, or a content filter stopped it")
