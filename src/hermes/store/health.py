@@ -89,11 +89,16 @@ def _step(backup: apsw.Backup) -> None:
 
 
 def in_use(path: Path) -> list[str]:
-    """The sessions that a living process has open. Blocks."""
+    """The sessions that a living process has open; none in a file that cannot be read as a database. Blocks."""
     if not path.exists():
         return []
-    with closing(_open(path)) as connection:
-        rows = connection.execute("SELECT id, owner, beat FROM sessions WHERE owner != ''").fetchall()
+    try:
+        with closing(_open(path)) as connection:
+            rows = connection.execute("SELECT id, owner, beat FROM sessions WHERE owner != ''").fetchall()
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):
+        return []
+    except apsw.Error as error:
+        raise translate(error, path) from error
     return [str(name) for name, owner, beat in rows if owners.lives(str(owner), float(str(beat)), time.time())]
 
 
