@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hermes.agent.desk import Desk, Scope
+from hermes.agent.desk import Desk, Masking, Scope
 from hermes.protocol.actions import Action, Origin
 from hermes.protocol.errors import ToolError
 from hermes.protocol.events import Answered, Body, Channel, ItemDelta, ItemDone, Notice, Request, Usage
@@ -17,7 +17,7 @@ class CallContext:
     def __init__(self, desk: Desk, item: ToolCall, show: Callable[[Body], None]) -> None:
         self._desk, self._item, self._show = desk, item, show
         self._offsets: dict[Channel, int] = {}
-        self._output = desk.masking()
+        self._output: Masking | None = None
         origin = Origin(
             surface=desk.surface,
             session=desk.session,
@@ -52,11 +52,16 @@ class CallContext:
         self._show(usage)
 
     def emit(self, channel: Channel, text: str) -> None:
-        self._grow(channel, self._output.feed(text) if channel == "output" else self._desk.mask(text))
+        if channel != "output":
+            return self._grow(channel, self._desk.mask(text))
+        if self._output is None:
+            self._output = self._desk.masking()
+        self._grow(channel, self._output.feed(text))
 
     def finish(self) -> None:
         """Show what was held back of the output: there is no more to come."""
-        self._grow("output", self._output.close())
+        if self._output is not None:
+            self._grow("output", self._output.close())
 
     def _grow(self, channel: Channel, text: str) -> None:
         if not text:

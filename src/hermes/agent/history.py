@@ -44,6 +44,7 @@ class History:
         self.plan: tuple[PlanEntry, ...] = ()
         self.plan_call = ""
         self._planned_by = ""
+        self._said: list[str] = []
         self.open: dict[str, Item] = {}
         self.asked: dict[str, Asked] = {}
         self.context_used = 0
@@ -64,6 +65,7 @@ class History:
                 self.prefix = prefix
             case TurnStarted():
                 self.turn, self.in_turn, self.closed = event.turn, True, False
+                self._said.clear()
             case TurnEnded():
                 self.in_turn = False
             case ItemStarted(item=item):
@@ -123,14 +125,7 @@ class History:
 
     def said(self) -> str:
         """What the person has said in this turn."""
-        return "\n".join(
-            text_of(item.parts)
-            for item in self.view()
-            if isinstance(item, UserMessage)
-            and item.turn == self.turn
-            and item.trust == "trusted"
-            and item.origin in ("person", "redirect")
-        )
+        return "\n".join(self._said)
 
     def images(self) -> frozenset[str]:
         """Blobs of the pictures that the model can see."""
@@ -154,10 +149,12 @@ class History:
                 return
             case ToolCall(status="discarded"):
                 return
+            case UserMessage(origin="person" | "redirect", trust="trusted", parts=parts) if item.turn == self.turn:
+                self._said.append(text_of(parts))
+            case ToolCall(source=source) if source == self._planned_by:
+                self.plan_call = item.id
             case _:
                 pass
-        if isinstance(item, ToolCall) and item.source == self._planned_by:
-            self.plan_call = item.id
         before = self._size() if isinstance(item, Summary) else 0
         appended = not self._items or _position(item) >= _position(self._items[-1])
         bisect.insort(self._items, item, key=_position)

@@ -18,7 +18,8 @@ from msgspec import Struct
 
 from hermes.protocol.safety import Grants
 from hermes.safety.places import STARTS_BY_ITSELF, Places, inside
-from hermes.safety.sandbox.hidden import hidden, those_in
+from hermes.safety.sandbox.folders import Folders
+from hermes.safety.sandbox.hidden import hidden
 from hermes.safety.sandbox.repository import RUNS_LATER, git_folders
 
 TEMPORARY = ("/tmp", "/var/tmp")
@@ -52,6 +53,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
     workspace: str
     places: Places
     own: str
+    folders: Folders
     caches: tuple[Mount, ...] = ()
     network: bool = True
     paths: tuple[str, ...] = ()
@@ -60,7 +62,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
 def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
     """All rules, outer places before inner ones."""
     rules: dict[str, Mount] = {}
-    secret = set(hidden(bounds.places, bounds.workspace))
+    secret = set(hidden(bounds.places, bounds.workspace, bounds.folders))
     stores = list(git_folders(bounds.workspace))
     writable = [*_writable(bounds), *stores, *bounds.paths]
 
@@ -114,7 +116,7 @@ def _protected(bounds: Bounds, stores: list[str]) -> Iterator[str]:
         for name in RUNS_LATER:
             if os.path.lexists(path := os.path.join(folder, name)) and not os.path.islink(path):
                 yield path
-    for path in those_in(bounds.workspace, PROTECTED):
+    for path in bounds.folders.those_in(bounds.workspace, PROTECTED):
         if os.path.realpath(path) == path:
             yield path
 

@@ -1,10 +1,10 @@
 """Which places of this machine no command may look into: keys, logins, what was typed, and ways to other programs."""
 
 import os
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 
 from hermes.safety.places import CREDENTIALS, SYSTEM_CREDENTIALS, Places, inside
+from hermes.safety.sandbox.folders import Folders
 
 # In a person's home, beyond what the gate asks about by name.
 BROWSERS = (
@@ -86,13 +86,13 @@ IN_SYSTEM = (
 IN_PROJECTS = tuple(name for name in CREDENTIALS if name != ".npmrc")
 
 
-def hidden(places: Places, workspace: str) -> Iterator[str]:
+def hidden(places: Places, workspace: str, folders: Folders) -> Iterator[str]:
     """The places there are now, without links: Hermes' home, keys in every home that can be read and in the workspace."""
     yield places.home
     yield from (os.path.realpath(path) for path in IN_SYSTEM if os.access(path, os.R_OK))
     for folder in homes(places.user_home):
-        yield from _there(folder, IN_HOMES)
-    yield from _there(workspace, IN_PROJECTS)
+        yield from _ends(folders.those_in(folder, IN_HOMES))
+    yield from _ends(folders.those_in(workspace, IN_PROJECTS))
 
 
 def homes(user_home: str) -> list[str]:
@@ -105,31 +105,9 @@ def homes(user_home: str) -> list[str]:
     return list(dict.fromkeys([user_home, *readable]))
 
 
-def _there(folder: str, names: tuple[str, ...]) -> Iterator[str]:
-    for path in those_in(folder, names):
-        # A link that leads out of every home (to /dev/null, say) is left alone: hiding its end would hide too much.
+def _ends(paths: Iterable[str]) -> Iterator[str]:
+    """Where paths lead to. A link out of every home (to /dev/null, say) is left alone: hiding its end would hide too much."""
+    for path in paths:
         end = os.path.realpath(path)
         if end == path or not any(inside(end, place) for place in ("/dev", "/proc", "/sys")):
             yield end
-
-
-def those_in(folder: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Which of these names are in a folder. This is done before every command: one look rules most of them out."""
-    try:
-        entries = os.listdir(folder)
-    except OSError:
-        return
-    tops = _by_top(names)
-    for entry in entries:
-        for name in tops.get(entry, ()):
-            if os.path.lexists(path := f"{folder}/{name}"):
-                yield path
-
-
-@cache
-def _by_top(names: tuple[str, ...]) -> dict[str, list[str]]:
-    """Names by their first part."""
-    tops: dict[str, list[str]] = {}
-    for name in names:
-        tops.setdefault(name.partition("/")[0], []).append(name)
-    return tops

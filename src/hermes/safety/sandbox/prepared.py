@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hermes.safety.places import Places
 from hermes.safety.sandbox import caches
 from hermes.safety.sandbox.bounds import TEMPORARY, Bounds
+from hermes.safety.sandbox.folders import Folders
 
 
 class Prepared(Struct, frozen=True):
@@ -35,6 +36,7 @@ def prepare(
         workspace="",
         places=places,
         own=own,
+        folders=Folders(),
         network=network,
         paths=tuple(os.path.realpath(path) for path in opened),
     )

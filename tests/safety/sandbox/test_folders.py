@@ -1,0 +1,46 @@
+"""What a folder holds is known without reading it again, and never out of date."""
+
+import os
+import time
+from pathlib import Path
+
+from hermes.safety.sandbox.folders import SETTLED, Folders
+
+NAMES = (".ssh", ".config/gh", ".netrc", "a/b")
+
+
+def found(folders: Folders, folder: Path) -> set[str]:
+    return {os.path.relpath(path, folder) for path in folders.those_in(str(folder), NAMES)}
+
+
+def test_what_appears_or_goes_is_seen_at_once(tmp_path):
+    folders = Folders()
+    assert found(folders, tmp_path) == set()
+    (tmp_path / ".ssh").mkdir()
+    assert found(folders, tmp_path) == {".ssh"}
+    (tmp_path / ".config").mkdir()
+    assert found(folders, tmp_path) == {".ssh"}
+    (tmp_path / ".config" / "gh").mkdir()
+    (tmp_path / ".netrc").symlink_to("nowhere")
+    assert found(folders, tmp_path) == {".ssh", ".config/gh", ".netrc"}
+    (tmp_path / ".ssh").rmdir()
+    assert found(folders, tmp_path) == {".config/gh", ".netrc"}
+
+
+def test_a_folder_that_has_not_changed_for_a_while_is_not_read_again_and_a_change_in_it_is_seen(tmp_path, monkeypatch):
+    folders, reads = Folders(), []
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: reads.append(folder) or real(folder))
+    (tmp_path / ".config").mkdir()
+    long_ago = time.time() - 2 * SETTLED
+    os.utime(tmp_path, (long_ago, long_ago))
+    assert [found(folders, tmp_path) for _ in range(3)] == [set()] * 3
+    assert len(reads) == 1
+    (tmp_path / ".config" / "gh").mkdir()
+    assert found(folders, tmp_path) == {".config/gh"} and len(reads) == 1
+    (tmp_path / ".netrc").touch()
+    assert found(folders, tmp_path) == {".config/gh", ".netrc"} and len(reads) == 2
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
+    assert found(Folders(), tmp_path / "gone") == set()
