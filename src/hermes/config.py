@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes.protocol.errors import UserError
+from hermes.protocol.memories import TARGETS, Target
 
 SECRET_NAME = re.compile(r"^[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD)(_\d+)?$")
 _variable = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -229,6 +230,59 @@ class McpServer(Struct, frozen=True):
     max_lifetime_seconds: float = 0
 
 
+class SkillsSettings(Struct, frozen=True):
+    """Where more skills lie (folders that are only read, and names of installed plugins), and what loading one may do.
+
+    With `write_approval` a person looks at every skill that Hermes writes; `inline_shell` runs what stands in a person's own
+    skills as !`command`.
+    """
+
+    external_dirs: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    template_vars: bool = True
+    inline_shell: bool = False
+    write_approval: bool = False
+
+
+class CuratorSettings(Struct, frozen=True):
+    """How often skills are looked after, after how long without anybody at work, and when unused ones are put away."""
+
+    enabled: bool = True
+    interval_hours: float = 168
+    min_idle_hours: float = 2
+    stale_after_days: float = 30
+    archive_after_days: float = 90
+
+
+class MemorySettings(Struct, frozen=True):
+    """What is remembered from session to session, and how much of it.
+
+    Every `nudge_interval` turns of a person Hermes looks for something worth keeping (0: never); with `write_approval` a
+    person looks at everything first. `provider` names the user model that is used besides.
+    """
+
+    memory_enabled: bool = True
+    user_profile_enabled: bool = True
+    memory_char_limit: int = 2200
+    user_char_limit: int = 1375
+    nudge_interval: int = 10
+    reviews: bool = True
+    reviews_per_day: int = 20
+    write_approval: bool = False
+    provider: str = ""
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Those that are switched on."""
+        on: dict[Target, bool] = {"memory": self.memory_enabled, "user": self.user_profile_enabled}
+        return tuple(target for target in TARGETS if on[target])
+
+    @property
+    def limits(self) -> dict[Target, int]:
+        """Characters that each may hold."""
+        return {"memory": self.memory_char_limit, "user": self.user_char_limit}
+
+
 class Security(Struct, frozen=True):
     """Whether keys are masked, and whether URLs may lead into own networks."""
 
@@ -276,6 +330,9 @@ class File(Struct, frozen=True):
     mcp_discovery_timeout: float = 1.5
     mcp: Mcp = Mcp()
     tools: ToolsSettings = ToolsSettings()
+    memory: MemorySettings = MemorySettings()
+    skills: SkillsSettings = SkillsSettings()
+    curator: CuratorSettings = CuratorSettings()
     security: Security = Security()
     timezone: str = ""
 

@@ -9,6 +9,7 @@ import pytest
 
 from bench import __main__ as bench
 from bench import agents, peers, table, wal
+from bench.corpora import Judged
 from bench.cost import Cost, Failed, run
 from bench.prompt import tokens
 from bench.stage import Stage
@@ -21,12 +22,16 @@ def test_a_quick_run_makes_the_whole_table(tmp_path, capsys):
     assert bench.main(["--quick", "--json", str(tmp_path / "rows.json")]) == 0
     out, err = capsys.readouterr()
     kept = msgspec.json.decode((tmp_path / "rows.json").read_bytes())
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
+    first, judged, *_ = out.split("\n\n")
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in first.splitlines() if line.startswith("| ")]
     assert lines[0] == list(table.HEAD)
+    names = [line.split("|")[1].strip() for line in judged.splitlines() if line.startswith("| ")]
+    assert names == ["corpus", "commands", "URLs", "paths", "secrets", "injections"]
     assert [line[0] for line in lines[1:]] == [row["what"] for row in kept]
     assert len(kept) >= len(bench.ROWS)
     # The cost of a step is a difference of two runs, which two short ones may turn over.
-    assert all(row["value"] > 0 for row in kept if "lost" not in row["what"] and "step" not in row["what"])
+    may_be_nothing = ("lost", "miss", "step")
+    assert all(row["value"] > 0 for row in kept if not any(word in row["what"] for word in may_be_nothing))
     assert [row["value"] for row in kept if "lost" in row["what"]] == [0]
     assert [line.split()[-1] for line in err.splitlines() if f" of {len(bench.ROWS)}: " in line] == list(bench.ROWS)
 
@@ -38,6 +43,13 @@ def test_a_row_beyond_its_bar_is_missed_and_fails_a_strict_run_only(monkeypatch,
     assert bench.main(["--strict"]) == 1
     assert slow.cells() == ("slow", "30 ms", "10 ms floor", "3.00x", "2x", "1x", "MISSED")
     assert "beyond their bar: slow" in capsys.readouterr().out
+
+
+def test_a_corpus_that_misses_or_alarms_or_dawdles_is_beyond_its_bar():
+    good = Judged(name="x", bad=100, caught=99, harmless=100, alarms=2, each=20, least=99, most=2, patience=20)
+    assert good.cells() == ("x", "100", "99.0 %", "99 %", "100", "2.0 %", "2 %", "20.00", "20", "yes")
+    worse = [{"caught": 98}, {"alarms": 3}, {"each": 20.1}]
+    assert [msgspec.structs.replace(good, **each).missed for each in worse] == [True] * 3
 
 
 def test_a_row_must_hold_both_its_ratio_and_its_value():

@@ -30,7 +30,7 @@ def test_get_prints_the_default_until_something_is_set(hermes: Hermes) -> None:
 
 def test_values_have_types_and_groups_are_json(hermes: Hermes) -> None:
     for key, value in {
-        "display.streaming": "false",
+        "network.force_ipv4": "true",
         "toolsets": "[file, terminal]",
         "model_aliases": "{fast: openai:gpt-6}",
         "terminal.timeout": "2.5",
@@ -41,7 +41,7 @@ def test_values_have_types_and_groups_are_json(hermes: Hermes) -> None:
     got = {
         key: hermes("config", "get", key).out
         for key in (
-            "display",
+            "network",
             "toolsets",
             "model_aliases.fast",
             "terminal.timeout",
@@ -50,7 +50,7 @@ def test_values_have_types_and_groups_are_json(hermes: Hermes) -> None:
         )
     }
     assert got == {
-        "display": '{"streaming":false}\n',
+        "network": '{"force_ipv4":true}\n',
         "toolsets": '["file","terminal"]\n',
         "model_aliases.fast": "openai:gpt-6\n",
         "terminal.timeout": "2.5\n",
@@ -187,13 +187,13 @@ def test_a_variable_that_the_environment_overrides_is_pointed_out(hermes: Hermes
 def test_no_command_prints_a_secret(hermes: Hermes) -> None:
     hermes("config", "set", "OPENROUTER_API_KEY", SECRET)
     hermes("config", "set", "HERMES_YOLO_MODE", "on")
-    hermes.write_config(f"auxiliary: {{vision: {{api_key: {SECRET}}}}}\n")
+    hermes.write_config(f"gallery: {{vision: {{api_key: {SECRET}}}}}\n")
     shown = hermes("config", "show").out
     assert SECRET not in shown
     assert "  OPENROUTER_API_KEY=…cdef\n  HERMES_YOLO_MODE=on\n" in shown
-    assert "  auxiliary.vision.api_key: …cdef  (not known)\n" in shown
+    assert "  gallery.vision.api_key: …cdef  (not known)\n" in shown
     assert hermes("config", "get", "OPENROUTER_API_KEY") == Ran(0, "…cdef\n")
-    assert hermes("config", "get", "auxiliary", "--json") == Ran(0, '{"vision":{"api_key":"…cdef"}}\n')
+    assert hermes("config", "get", "gallery", "--json") == Ran(0, '{"vision":{"api_key":"…cdef"}}\n')
 
 
 def test_only_secrets_are_masked() -> None:

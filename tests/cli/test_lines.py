@@ -50,7 +50,7 @@ class Home:
 
     @asynccontextmanager
     async def chat(self, *args: str, columns: int = 80) -> AsyncIterator[Terminal]:
-        async with terminal(["-m", "hermes", *args], self.environ, self.work, columns) as there:
+        async with terminal(["-m", "hermes", "--cli", *args], self.environ, self.work, columns) as there:
             await there.until("› ")
             yield there
 
@@ -255,7 +255,7 @@ async def test_sessions_are_changed_without_leaving(tmp_path: Path):
     script = [Reply("To plant."), Reply("To cook."), Reply("Again.")]
     async with home(tmp_path, script) as one, one.chat() as chat:
         await chat.say("the garden", "To plant.", "› ")
-        await chat.say("/new the kitchen", "Start a new session? [y/N]\n", "› ")
+        await chat.say("/new the kitchen", "Start a new session? [y]es, [a]lways without asking, [N]o\n", "› ")
         await chat.say("y", "Hermes 0.1.0", "› ")
         await chat.say("food", "To cook.")
         assert one.asked() == ["food"]
@@ -273,7 +273,7 @@ async def test_sessions_are_changed_without_leaving(tmp_path: Path):
 async def test_a_destructive_command_without_a_yes_does_nothing(tmp_path: Path):
     async with home(tmp_path) as one, one.chat() as chat:
         await chat.say("first", "done", "› ")
-        await chat.say("/undo", "Take back the last exchange? [y/N]\n", "› ")
+        await chat.say("/undo", "Take back the last exchange? [y]es, [a]lways without asking, [N]o\n", "› ")
         chat.type(ENTER)
         await chat.until("› ")
         await chat.say("second", "done")

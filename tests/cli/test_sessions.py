@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from hermes.cli.table import Column, draw, places
-from hermes.cli.words import ago, short, span
+from hermes.cli.words import ago
+from hermes.commands.numbers import short, span
 from hermes.protocol.store import SessionRow
 from hermes.protocol.wire import decode_event, encode_event
 from hermes.store.owner import this_process

@@ -24,7 +24,8 @@ async def run(*words: str) -> int:
 async def test_the_chosen_terminal_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "config.yaml").write_text("terminal: {backend: podman}")
     assert await run() == 0
-    assert capsys.readouterr().out == "podman  (there are local, ssh, docker, podman, singularity, apptainer)\n"
+    there = "local, ssh, docker, podman, singularity, apptainer, modal, daytona"
+    assert capsys.readouterr().out == f"podman  (there are {there})\n"
 
 
 async def test_a_terminal_that_works_is_measured(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

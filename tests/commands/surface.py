@@ -9,8 +9,8 @@ from typing import Any
 from hermes import config
 from hermes.agent.session import Session
 from hermes.app import App, Wish
-from hermes.commands.builtin import BUILTIN
-from hermes.commands.registry import Outcome, Registry, Surface
+from hermes.commands.builtin import registry_of
+from hermes.commands.registry import Outcome, Surface
 from hermes.protocol.events import TurnEnded
 from tests.agent.stage import Play, ScriptedModel
 
@@ -24,7 +24,7 @@ class Person:
 
     def __init__(self, app: App, session: Session) -> None:
         self.app, self.session = app, session
-        self.registry = Registry(BUILTIN)
+        self.registry = registry_of(app)
         self.stage = Play(session, app.store)
 
     async def types(self, text: str) -> Outcome:
@@ -49,12 +49,15 @@ class Person:
 
 
 @asynccontextmanager
-async def person(folder: Path, model: ScriptedModel | None = None) -> AsyncIterator[Person]:
-    """A person at a session in `folder`/work, with `folder`/home as the home of Hermes."""
+async def person(
+    folder: Path, model: ScriptedModel | None = None, *, settings: str = "", base_url: str = NOWHERE
+) -> AsyncIterator[Person]:
+    """A person at a session in `folder`/work, with `folder`/home as the home of Hermes and more `settings` if need be."""
     home, work = folder / "home", folder / "work"
     home.mkdir(exist_ok=True)
     work.mkdir(exist_ok=True)
-    (home / "config.yaml").write_text(f"model: {{provider: custom, name: echo, base_url: {NOWHERE}}}\n")
+    model_line = f"model: {{provider: custom, name: echo, base_url: {base_url}}}\n"
+    (home / "config.yaml").write_text(model_line + settings)
     variables = {"HERMES_HOME": str(home), "HOME": str(folder), "PATH": os.environ["PATH"]}
     async with App(config.load(variables)) as app:
         session = await app.open(Wish(cwd=str(work)))

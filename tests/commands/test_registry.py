@@ -2,9 +2,10 @@
 
 import pytest
 
-from hermes.commands.builtin import BUILTIN
+from hermes.commands.builtin import BUILTIN, ask_no_more
 from hermes.commands.registry import TERMINAL, Command, Context, Outcome, Registry, Typed
 from hermes.protocol.errors import ToolError, UserError
+from tests.commands.surface import person
 
 
 async def nothing(ctx: Context, argument: str) -> Outcome:
@@ -85,6 +86,26 @@ def test_what_stands_behind_the_name_is_the_argument(text, argument):
 def test_a_destructive_command_has_a_question_unless_it_is_confirmed_behind_it(text, argument, question):
     drop = command("drop", destructive=lambda said: "" if said == "list" else f"drop {said}".rstrip() + "?")
     assert Registry((drop,)).read(text, "terminal") == Typed(drop, argument, question)
+
+
+def test_nothing_asks_where_the_person_wants_no_questions():
+    drop = command("drop", destructive=lambda said: "drop?")
+    asks = [True]
+    registry = Registry((drop,), lambda: asks[0])
+    assert registry.read("/drop 2", "terminal") == Typed(drop, "2", "drop?")
+    asks[0] = False
+    assert registry.read("/drop 2", "terminal") == Typed(drop, "2")
+    assert registry.read("/drop 2 now", "terminal") == Typed(drop, "2")
+
+
+async def test_a_person_who_says_always_is_asked_no_more(tmp_path):
+    async with person(tmp_path) as me:
+        undo = me.registry.read("/undo", "terminal")
+        assert undo is not None
+        assert undo.question == "Take back the last exchange?"
+        await ask_no_more(me.app)
+        assert me.registry.read("/undo", "terminal") == Typed(undo.command, "")
+        assert "destructive_slash_confirm: false" in (tmp_path / "home" / "config.yaml").read_text()
 
 
 def test_a_surface_has_only_its_own_commands():

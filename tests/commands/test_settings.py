@@ -60,3 +60,37 @@ async def test_config_tells_where_the_settings_are(tmp_path):
         lines = (await me.reply("/config")).splitlines()
         assert lines[0] == f"Settings: `{tmp_path}/home/config.yaml`"
         assert {"- `model`: custom:echo", "- `approvals.mode`: manual", "- `checkpoints.enabled`: true"} <= set(lines)
+
+
+async def test_global_keeps_the_model_for_every_new_session_as_it_is_written_there(tmp_path):
+    async with person(tmp_path) as me:
+        said = await me.reply("/model other --global")
+        assert said == "Model: `custom:other` from the next step on. It is kept for every new session."
+        assert me.app.settings.model.name == "other"
+        assert "provider: custom, name: other, base_url:" in (tmp_path / "home" / "config.yaml").read_text()
+        assert "`/model third --global`" in await me.reply("/model third --session")
+        assert me.app.settings.model.name == "other"
+
+
+async def test_tools_are_enabled_and_disabled_for_this_session(tmp_path):
+    async with person(tmp_path) as me:
+        assert await me.reply("/tools disable terminal, todo") == (
+            "Tools from the next step on: read_file, write_file, patch, search_files, clarify"
+        )
+        await me.stage.until(lambda: "terminal" not in me.session.tools)
+        assert (await me.reply("/tools enable todo")).endswith("search_files, todo, clarify")
+        await me.stage.until(lambda: "todo" in me.session.tools)
+        assert await me.reply("/tools enable todo") == "Nothing to change: todo was there already."
+        assert await me.reply("/tools list") == await me.reply("/tools")
+
+
+async def test_a_wrong_word_about_tools_changes_nothing(tmp_path):
+    async with person(tmp_path) as me:
+        for typed, said in (
+            ("enable", "which tools should be enabled? (/tools enable NAME …, a tool or a toolset)"),
+            ("remove todo", "tools can be listed, enabled and disabled, not 'remove' (/tools enable NAME …)"),
+            ("disable all", "that would leave no tool at all (/toolsets safe has the harmless ones)"),
+            ("disable tood", "There is no toolset 'tood'. (Did you mean todo?)"),
+        ):
+            outcome = await me.types(f"/tools {typed}")
+            assert (outcome.reply, outcome.ops) == (said, ())

@@ -1,6 +1,6 @@
 """Secrets that a tool comes across reach neither the model, nor the screen, nor the store; and masking destroys nothing."""
 
-from hermes.protocol.events import TurnEnded
+from hermes.protocol.events import ItemDelta, TurnEnded
 from hermes.protocol.items import text_of
 from hermes.safety.secrets.masks import MASK
 from tests.services.model_server import ModelServer
@@ -44,6 +44,26 @@ async def test_a_masked_secret_is_never_written_over_the_real_one(home: Home):
             assert [call.status for call in story.calls()] == ["failed", "failed", "done"]
             assert "masked secret" in text_of(story.calls()[0].result)
     assert (home.work / "settings.ini").read_text() == text
+
+
+async def test_a_secret_that_is_printed_letter_by_letter_is_never_shown_on_the_way(home: Home):
+    text = f"before {SHAPED} and {CONFIGURED} after\nlast"
+    (home.work / "slowly.sh").write_text(
+        f"text='{text}'\nfor ((at = 0; at < ${{#text}}; at++)); do printf %s \"${{text:at:1}}\"; sleep 0.003; done\n"
+    )
+    async with ModelServer([call("terminal", command="bash slowly.sh"), Reply("done")]) as server:
+        home.use(server.base_url)
+        (home.home / ".env").write_text(f"HOUSE_API_KEY={CONFIGURED}\n")
+        async with tell(home) as story:
+            assert await story.say("go") == TurnEnded("done")
+            deltas = [body for body in story.of(ItemDelta) if body.channel == "output"]
+            shown = "".join(delta.text for delta in deltas)
+            assert len(deltas) > 2
+            assert [delta.offset for delta in deltas] == [
+                sum(len(delta.text) for delta in deltas[:at]) for at in range(len(deltas))
+            ]
+            assert shown == f"before ghp_{MASK} and {CONFIGURED[:4]}{MASK} after\nlast"
+            assert text_of(story.calls()[0].result) == shown
 
 
 async def test_masking_can_be_switched_off(home: Home):

@@ -1,54 +1,64 @@
 """The one place where settings become a session: the parts of Hermes know only the protocol, and are wired here."""
 
+import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
 
 import hermes
 from hermes import config
-from hermes.agent import prompt, rules
+from hermes.agent import personas, prompt, rules
+from hermes.agent.aside import Aside, ask_aside
+from hermes.agent.desk import AsItIs, Masking
 from hermes.agent.session import Options, Session
-from hermes.app.world import LocalWorld, Teller
-from hermes.config import McpServer, ModelSettings, Settings
+from hermes.app.surroundings import make_world
+from hermes.app.world import LocalWorld
+from hermes.config import Auxiliary, McpServer, ModelSettings, Settings
 from hermes.models.authfile import AuthFile
 from hermes.models.catalog import Catalog
 from hermes.models.choose import Choice, Chooser
 from hermes.models.pool import Pool
 from hermes.models.roster import Roster
 from hermes.protocol.errors import UserError
+from hermes.protocol.events import Event
 from hermes.protocol.ids import session_id
+from hermes.protocol.items import UserMessage
 from hermes.protocol.models import Model
 from hermes.protocol.ops import Budget
 from hermes.protocol.store import SessionRow
-from hermes.protocol.terminals import Files, Terminal
 from hermes.protocol.tools import Tool
-from hermes.safety.commands.grants import Grant, from_text, to_text
-from hermes.safety.contracts import Contracts
-from hermes.safety.environment import scrubbed
-from hermes.safety.gate import Gate, Policy
-from hermes.safety.places import Places
+from hermes.safety import smart
 from hermes.store.owner import this_process
 from hermes.store.sqlite import SqliteStore, make_blob
 
 if TYPE_CHECKING:
+    from hermes.app.background import Background
     from hermes.app.connections import Connections
+    from hermes.app.memory import OpenMemory
+    from hermes.app.repository import Repository
+    from hermes.app.reviews import Reviews
+    from hermes.app.skills import Skills
     from hermes.app.supply import ServerSupply
+    from hermes.app.titles import Titles
     from hermes.mcp.contract import Sample
     from hermes.models.local import Local
     from hermes.safety.secrets.redact import Redactor
+    from hermes.tools.toolsets import Maker
 
 log = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 PROMPT_ROOM = 3_000
 """Tokens of the prompt that the tools of MCP servers may take up, however large the model's window is."""
+SUMMARY_TOKENS = 1_600
 ONE_SHOT_PATIENCE = 4.0
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -68,6 +78,8 @@ class Wish(Struct, frozen=True, kw_only=True):
     yolo: bool = False
     use_rules: bool = True
     steps: int | None = None
+    tell_id: bool = False
+    skills: tuple[str, ...] = ()
 
 
 class App:
@@ -82,6 +94,7 @@ class App:
         self._stack = AsyncExitStack()
         self._local: dict[str, Local] = {}
         self._servers = dict(settings.file.mcp_servers)
+        self._sessions: WeakValueDictionary[str, Session] = WeakValueDictionary()
         self._approvals: dict[str, Literal["allow", "ask"]] = {}
         self._take_servers(settings.file.mcp_servers)
 
@@ -154,6 +167,28 @@ class App:
         """A text as it may be shown, sent and stored."""
         return self.redactor.mask(text) if self.settings.file.security.redact_secrets else text
 
+    def masking(self) -> Masking:
+        """The same for a text that comes in pieces."""
+        if not self.settings.file.security.redact_secrets:
+            return AsItIs()
+        from hermes.safety.secrets.stream import StreamRedactor
+
+        return StreamRedactor(self.redactor)
+
+    async def fetch(self, url: str) -> tuple[str, str]:
+        """The text behind a URL, and the URL that it was found at in the end."""
+        from hermes.app.fetching import fetch
+        from hermes.safety.urls import URLPolicy
+
+        allow_private = self.settings.file.security.allow_private_urls
+        return await fetch(url, URLPolicy(allow_private=allow_private, redactor=self.redactor))
+
+    def repository(self, folder: Path) -> "Repository":
+        """What git tells about a folder."""
+        from hermes.app.repository import Repository
+
+        return Repository(folder, self.settings.shell)
+
     @cached_property
     def connections(self) -> "Connections":
         """The MCP servers; from the first use on they connect in the background."""
@@ -163,6 +198,62 @@ class App:
         connections.start()
         self._stack.push_async_callback(connections.close)
         return connections
+
+    @cached_property
+    def background(self) -> "Background":
+        """Questions that are answered beside the conversation that asked them."""
+        from hermes.app.background import Background
+
+        background = Background(self)
+        self._stack.push_async_callback(background.close)
+        return background
+
+    @cached_property
+    def skills(self) -> "Skills":
+        """The skills of the home; refreshed whenever a session is opened that can use them."""
+        from hermes.app.skills import Skills
+
+        skills = Skills(self)
+        self._stack.push_async_callback(skills.close)
+        return skills
+
+    @cached_property
+    def _titles(self) -> "Titles":
+        from hermes.app.titles import Titles
+
+        titles = Titles(self)
+        self._stack.push_async_callback(titles.close)
+        return titles
+
+    @cached_property
+    def memory(self) -> "OpenMemory":
+        """What is remembered from session to session."""
+        from hermes.app.memory import OpenMemory
+
+        return OpenMemory(self.settings, lambda: self.store.memories, self._message_of)
+
+    def _message_of(self, session: str) -> str:
+        """The newest message of a person in a session that is open here."""
+        there = self._sessions.get(session)
+        asked = [item for item in there.history.view() if isinstance(item, UserMessage)] if there else []
+        return asked[-1].id if asked else ""
+
+    @cached_property
+    def _reviews(self) -> "Reviews":
+        from hermes.app.reviews import Reviews
+
+        reviews = Reviews(self)
+        self._stack.push_async_callback(reviews.close)
+        return reviews
+
+    async def reload(self) -> None:
+        """Read .env and config.yaml anew, for whatever is opened from now on; MCP servers are left to their own reload."""
+        old = self.settings
+        new = await asyncio.to_thread(config.load, {**old.shell, "HERMES_HOME": str(old.home)})
+        environ = {name: new.environ[name] for name in new.environ if name != "HERMES_HOME" or name in old.environ}
+        self.settings = msgspec.structs.replace(new, shell=old.shell, environ=environ)
+        for name in ("memory", "chooser", "roster", "redactor"):
+            self.__dict__.pop(name, None)
 
     def _take_servers(self, servers: Mapping[str, McpServer]) -> None:
         """Know the MCP servers of the settings, also when they change while sessions are open."""
@@ -180,6 +271,21 @@ class App:
     def model(self, choice: Choice) -> Model:
         fallbacks = [found for entry in self.settings.fallbacks if (found := self._settled(entry))]
         return self.roster.open(choice, fallbacks)
+
+    def model_of(self, row: SessionRow) -> Model:
+        """The model that a stored session had, or what there is instead."""
+        return self.model(self.choice(self._as_it_was(Wish(), row)))
+
+    def auxiliary(self, task: str, fallback_model: Model) -> Model:
+        """The model that `auxiliary.<task>` names for small work beside a session; if it names none, the session's own."""
+        entry = self.settings.file.auxiliary.get(task, Auxiliary())
+        provider = "" if entry.provider == "auto" else entry.provider
+        if not (provider or entry.model or entry.base_url):
+            return fallback_model
+        current = self._settled(self.settings.model)
+        return self.model(
+            self.chooser.resolve(entry.model, provider=provider, base_url=entry.base_url, current=current)
+        )
 
     def _settled(self, entry: ModelSettings) -> Choice | None:
         if entry == ModelSettings():
@@ -211,17 +317,23 @@ class App:
 
     # Sessions
 
-    async def open(self, wish: Wish) -> Session:
-        """A new session, or the stored one that the wish names."""
+    async def open(self, wish: Wish, like: Session | None = None) -> Session:
+        """A new session, or the stored one that the wish names; with the model of another one if it should be like it."""
         file = self.settings.file
         row = await self.store.session(wish.resume) if wish.resume else None
         if row is not None:
             wish = self._as_it_was(wish, row)
         choice = self.choice(wish)
-        model = self.model(choice)
+        model = like.model if like else self.model(choice)
         cwd = self._folder(wish)
         name = row.id if row else session_id(time.time())
-        world = self._world(name, cwd, wish)
+        if wish.tell_id:
+            wish = msgspec.structs.replace(wish, system=f"{wish.system}\nThe id of this session is {name}.".strip())
+        uses_skills = bool(wish.skills) or "skill_view" in self._tool_names(wish, model.profile)
+        if uses_skills:
+            await self.skills.shelf.refresh()
+            wish = await self.skills.preloaded(wish, name)
+        world = self.world(name, cwd, wish, model, lambda: supply.described() if supply else ())
         supply = self._supply(wish, model, lambda: (world.workspace,))
         budget = Budget(
             steps=wish.steps or file.agent.max_turns,
@@ -242,16 +354,79 @@ class App:
             can_ask=wish.can_ask,
             restore=not wish.toolsets and wish.steps is None,
             effort=file.agent.reasoning_effort,
-            model_named=lambda text: self.model(self.chooser.resolve(text, current=choice)),
+            model_named=like.options.model_named
+            if like
+            else lambda text: self.model(self.chooser.resolve(text, current=choice)),
             toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
+            persona=lambda name: prompt.system_text(self.sections(wish, model.profile, name)),
+            summarise=lambda text, how: self._condense(model, text, how),
             supply=supply,
             mask=self.mask,
+            masking=self.masking,
             set_approvals=world.set_approvals,
             blob=make_blob,
         )
         if wish.resume:
-            return await Session.resume(self.store, options, wish.resume)
-        return await Session.create(self.store, options, name)
+            session = await Session.resume(self.store, options, wish.resume)
+        else:
+            session = await Session.create(self.store, options, name)
+        if uses_skills:
+            self.skills.follow(session)
+        self._sessions[session.id] = session
+        if wish.can_ask and file.memory.reviews and model.profile != "small":
+            self._reviews.follow(session)
+        if wish.resume:
+            return session
+        if wish.can_ask and "title_generation" in file.auxiliary:
+            self._titles.follow(session)
+        return session
+
+    def world(
+        self, session: str, cwd: str, wish: Wish, model: Model, described: Callable[[], Sequence[tuple[str, str]]]
+    ) -> LocalWorld:
+        """Where a session acts."""
+        return make_world(
+            self.settings,
+            self.store,
+            session,
+            cwd,
+            yolo=wish.yolo,
+            use_rules=wish.use_rules,
+            approvals=self._approvals,
+            described=described,
+            approver=lambda system, text: self._approve(model, system, text),
+        )
+
+    async def _approve(self, model: Model, system: str, text: str) -> Aside:
+        """An opinion of the model that `auxiliary.approval` names, else of the session's own."""
+        chosen = self.auxiliary("approval", model)
+        return await ask_aside(chosen, system=system, text=text, purpose="approval", max_output=smart.TOKENS)
+
+    async def _condense(self, model: Model, text: str, how: str) -> Aside:
+        """A summary by the model that `auxiliary.compression` names, else by the session's own."""
+        chosen = self.auxiliary("compression", model)
+        return await ask_aside(chosen, system=how, text=text, purpose="compaction", max_output=SUMMARY_TOKENS)
+
+    async def fork(self, session: str, title: str = "") -> str:
+        """A new session with the same past, under a title of its own; returns its id."""
+        row = await self.store.session(session)
+        if row is None:
+            raise UserError(f"there is no session {session!r}", "hermes sessions list shows them")
+        now = time.time()
+        name = session_id(now)
+        [first] = await self.store.events(row.id, limit=1)
+        opened = msgspec.structs.replace(first.body, forked_from=row.id, version=hermes.__version__)
+        fresh = SessionRow(
+            id=name,
+            source=row.source,
+            model=row.model,
+            cwd=row.cwd,
+            title=title or row.title,
+            forked_from=row.id,
+            started=now,
+        )
+        await self.store.fork(row.id, fresh, Event(session=name, seq=1, at=now, body=opened))
+        return name
 
     def _as_it_was(self, wish: Wish, row: SessionRow) -> Wish:
         """The wish with the folder and the model that a stored session had, unless others are wished or they are gone."""
@@ -269,9 +444,41 @@ class App:
     def tools(self, wish: Wish, profile: str) -> tuple[Tool, ...]:
         from hermes.tools.toolsets import make_tools
 
+        return make_tools(self._toolsets(wish, profile), self.settings.file, self._own_tools(wish, profile))
+
+    def _toolsets(self, wish: Wish, profile: str) -> list[str]:
+        """The toolsets of a session, without those of MCP servers."""
         file = self.settings.file
-        chosen = wish.toolsets or (("small",) if profile == "small" else file.toolsets)
-        return make_tools([name for name in chosen if not self._server_of(name)], file)
+        chosen = wish.toolsets or (("small",) if profile == "small" else file.toolsets_of(wish.source))
+        return [name for name in chosen if not self._server_of(name)]
+
+    def _tool_names(self, wish: Wish, profile: str) -> tuple[str, ...]:
+        from hermes.tools.toolsets import tool_names
+
+        return tool_names(self._toolsets(wish, profile))
+
+    def _own_tools(self, wish: Wish, profile: str) -> "dict[str, Maker]":
+        """Makers of the tools that need what only the app has."""
+
+        def skills(file: config.File) -> Sequence[Tool]:
+            return self.skills.tools(self._tool_names(wish, profile))
+
+        def recall(file: config.File) -> Sequence[Tool]:
+            from hermes.app.recall import recall_tools
+
+            return recall_tools(file, lambda: self.store, condense)
+
+        async def condense(session: str, how: str, text: str) -> str:
+            model = self.auxiliary("session_search", self.model(self.choice(wish)))
+            aside = await ask_aside(model, system=how, text=text, purpose="recall", max_output=SUMMARY_TOKENS)
+            await self.store.spend(session, aside.usage, time.time())
+            return aside.text
+
+        return {
+            **dict.fromkeys(("session_search", "context_expand", "context_grep"), recall),
+            "memory": lambda file: self.memory.tools(),
+            **dict.fromkeys(("skills_list", "skill_search", "skill_view", "skill_manage"), skills),
+        }
 
     def _server_of(self, toolset: str) -> str:
         """The MCP server that a toolset names, as mcp-<server> or by its own name; "" if it is another toolset."""
@@ -283,7 +490,7 @@ class App:
     def _supply(self, wish: Wish, model: Model, roots: Callable[[], tuple[str, ...]]) -> "ServerSupply | None":
         """The tools of MCP servers; None where there are none and none can come."""
         file = self.settings.file
-        toolsets = wish.toolsets or file.toolsets
+        toolsets = wish.toolsets or file.toolsets_of(wish.source)
         named = {server for toolset in toolsets if (server := self._server_of(toolset))}
         everyone = any(toolset in ("all", "*") or toolset.startswith("hermes-") for toolset in toolsets)
         if not named and (not everyone or model.profile == "small" or not (self._servers or wish.can_ask)):
@@ -307,8 +514,8 @@ class App:
 
         return await sample(self.model(self.chooser.resolve(wanted.model)) if wanted.model else model, wanted)
 
-    def sections(self, wish: Wish, profile: str) -> tuple[prompt.Section, ...]:
-        """The parts of the system text that a session would have."""
+    def sections(self, wish: Wish, profile: str, personality: str | None = None) -> tuple[prompt.Section, ...]:
+        """The parts of the system text that a session would have; without a personality, the one of the settings."""
         cwd = Path(self._folder(wish))
         where = prompt.Where(
             cwd=str(cwd),
@@ -318,13 +525,22 @@ class App:
             git_branch=rules.git_branch(cwd),
         )
         soul = self.settings.home / "SOUL.md"
+        file = self.settings.file
+        name = file.display.personality if personality is None else personality
         return prompt.sections(
             where,
+            persona=personas.find(name, file.personalities),
             soul=soul.read_text(encoding="utf-8", errors="replace") if soul.exists() else "",
+            skills=self._skills_block(wish, profile),
             extra=wish.system,
             rules=rules.find_rules(cwd) if wish.use_rules else ("", ""),
+            memory=self.memory.block() if profile != "small" else "",
             small=profile == "small",
         )
+
+    def _skills_block(self, wish: Wish, profile: str) -> str:
+        names = self._tool_names(wish, profile)
+        return self.skills.block(names) if "skill_view" in names else ""
 
     def _folder(self, wish: Wish) -> str:
         path = Path(wish.cwd or self.settings.file.terminal.cwd).expanduser()
@@ -333,104 +549,6 @@ class App:
         except OSError:
             hint = "go to another one, or hermes config set terminal.cwd FOLDER"
             raise UserError(f"the working folder {path} is not there", hint) from None
-
-    def _world(self, session: str, cwd: str, wish: Wish) -> LocalWorld:
-        from hermes.safety.checkpoints import Checkpoints, Limits
-        from hermes.terminals.remembered import RememberedTerminal
-
-        settings, file = self.settings, self.settings.file
-        home, user_home = os.path.realpath(settings.home), os.path.realpath(settings.environ.get("HOME") or Path.home())
-        places = Places(home=home, user_home=user_home)
-        teller = Teller()
-        inner, files, moved = self._terminal(session, cwd, places, teller)
-        local = inner.kind == "local"
-        terminal = RememberedTerminal(inner, lambda info: self.store.save(session, info))
-        kept = file.checkpoints
-        limits = Limits(
-            snapshots=kept.max_snapshots,
-            total=kept.max_total_size_mb << 20,
-            file=kept.max_file_size_mb << 20,
-            days=kept.retention_days,
-        )
-        search_path = settings.environ.get("PATH", os.defpath)
-        checkpoints = None
-        if kept.enabled and local:
-            checkpoints = Checkpoints(home, user_home, search_path, notice=teller, limits=limits)
-        policy = Policy(
-            places=places,
-            mode=file.approvals.mode,
-            yolo=wish.yolo or settings.yolo,
-            deny=file.approvals.deny,
-            allow=tuple(from_text(entry) if isinstance(entry, str) else entry for entry in file.command_allowlist),
-            servers=self._approvals,
-        )
-        return LocalWorld(
-            cwd if local else inner.cwd,
-            terminal,
-            files,
-            Gate(
-                policy,
-                always=self._always,
-                not_undoable=checkpoints.not_undoable if checkpoints else lambda path: "",
-                contracts=Contracts(settings.home / "mcp-contracts.json"),
-            ),
-            checkpoints,
-            teller,
-            patience=file.approvals.timeout,
-            recover=lambda: self._end_survivors(session) if local else self._adopt(session, inner),
-            moved=moved,
-        )
-
-    def _terminal(
-        self, session: str, cwd: str, places: Places, tell: Callable[[str], None]
-    ) -> tuple[Terminal, Files, Callable[[str], None]]:
-        """The terminal that the settings name, its files, and whom to tell when the session moves to another folder."""
-        from hermes.terminals.choose import open_terminal
-
-        settings, file = self.settings, self.settings.file
-        keys = {entry.api_key_env for entry in (settings.model, *settings.fallbacks, *file.custom_providers.values())}
-        passed = {name: settings.environ[name] for name in file.terminal.env_passthrough if name in settings.environ}
-        env = scrubbed({k: v for k, v in settings.shell.items() if k not in keys}) | passed
-        if file.terminal.backend != "local" or file.terminal.sandbox == "off":
-            return *open_terminal(settings, session, cwd, env), lambda folder: None
-        from hermes.safety.sandbox.local import LocalSandbox, Wanted
-        from hermes.terminals.backends.local import LocalTerminal
-        from hermes.terminals.files import LocalFiles
-
-        wanted = Wanted(file.terminal.sandbox, file.terminal.network == "on", file.terminal.sandbox_paths)
-        box = LocalSandbox(session, cwd, places, env, wanted=wanted, tell=tell)
-        terminal = LocalTerminal(cwd, env, name=session, sandbox=box)
-        return (
-            terminal,
-            LocalFiles(lambda: terminal.cwd, env, box.outside),
-            lambda folder: setattr(box, "workspace", folder),
-        )
-
-    async def _adopt(self, session: str, terminal: Terminal) -> None:
-        """Look after what a crashed owner of this session left running somewhere else."""
-        from hermes.terminals.remote.terminal import RemoteTerminal
-
-        if isinstance(terminal, RemoteTerminal) and (left := await self.store.of(session)):
-            await terminal.adopt(left)
-
-    def _always(self, grant: Grant) -> None:
-        """Keep an "always" answer in config.yaml, as words and not as shell text."""
-        path = self.settings.config_path
-        known = config.read_yaml(path).get("command_allowlist") or []
-        try:
-            if to_text(grant) not in known:
-                config.set_value(path, "command_allowlist", [*known, to_text(grant)])
-        except UserError as error:
-            log.warning("an answer is good for this session only: %s", error)
-
-    async def _end_survivors(self, session: str) -> None:
-        """What a crash of this session's last owner left running is ended before the session goes on."""
-        from hermes.terminals.survivors import end, end_all_of, survivors
-
-        for info in await survivors(await self.store.of(session)):
-            await end(info)
-            await self.store.save(session, msgspec.structs.replace(info, state="killed"))
-        await end_all_of(session)
 
 
 def _date(zone: str) -> str:

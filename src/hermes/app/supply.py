@@ -81,6 +81,14 @@ class ServerSupply:
         given_up = [tool for server in self._mine() for tool in self._last.get(server.name, ())]
         return next((tool for tool in (*there, *given_up) if tool.spec.name == name), None)
 
+    def described(self) -> list[tuple[str, str]]:
+        """What each tool that can be called says about itself, after the name of its server."""
+        return [
+            (server.name, f"{tool.spec.description}\n{bytes(tool.spec.schema).decode()}")
+            for server, tools in zip(self._mine(), self._by_server(), strict=True)
+            for tool in tools
+        ]
+
     def everything(self) -> Sequence[Tool]:
         """Whatever can be called at this moment."""
         return [tool for tools in self._by_server() for tool in tools]

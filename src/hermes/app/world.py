@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hermes.agent.desk import Equipment, Scope
+from hermes.agent.aside import Aside
+from hermes.agent.desk import Ask, Equipment, Scope
+from hermes.protocol.actions import Origin, RunCommand
 from hermes.protocol.errors import HermesError, UserError
+from hermes.protocol.events import Answered, Approval, Request
 from hermes.protocol.terminals import Files, Terminal
+from hermes.safety import smart
 from hermes.safety.gate import Gate
 from hermes.safety.gated import GatedFiles, GatedTerminal
-from hermes.safety.permit import Permit
+from hermes.safety.permit import Advise, Permit, ask_the_person
 
 if TYPE_CHECKING:
     from hermes.safety.checkpoints import Checkpoints
+    from hermes.safety.sandbox.local import LocalSandbox
 
 log = logging.getLogger(__name__)
 PRUNE_EVERY = 86_400.0
 
 
 class LocalWorld:
-    """Implements World for this machine, and for places reached from it."""
+    """Implements World for this machine, and for places reached from it.
+
+    `context` names the files of the workspace that are part of the system text; `approver` asks the model that may answer for
+    the person.
+    """
 
     def __init__(
         self,
@@ -36,16 +45,23 @@ class LocalWorld:
         *,
         patience: float,
         recover: Callable[[], Coroutine[None, None, None]],
-        moved: Callable[[str], None] = lambda folder: None,
+        sandbox: "LocalSandbox | None" = None,
+        context: tuple[str, ...] = (),
+        approver: Callable[[str, str], Awaitable[Aside]] | None = None,
+        approver_patience: float = smart.TIMEOUT,
     ) -> None:
         self.workspace = workspace
         self.terminal = terminal
         self.checkpoints = checkpoints
         self.gate = gate
         self._recover = recover
-        self._moved = moved
+        self._sandbox = sandbox
+        self._begun = terminal.kind == "local"
+        self._context = context
+        self._approver = approver
+        self._approver_patience = approver_patience
         self._teller = teller
-        self._files = files
+        self.files = files
         self._patience = patience
         self._typed: dict[str, bytes] = {}
 
@@ -55,14 +71,58 @@ class LocalWorld:
 
     def equip(self, scope: Scope) -> Equipment:
         self._teller.tell = scope.tell
-        permit = Permit(self.gate, lambda: scope.origin, scope.ask, timeout=self._patience)
+        # The context files of the workspace are in the prompt from the start.
+        origin = msgspec.structs.replace(scope.origin, local=(*self._context, *scope.origin.local))
+
+        def here() -> Origin:
+            return msgspec.structs.replace(origin, workspace=self.workspace)
+
+        permit = Permit(self.gate, here, self._asking(scope.ask), timeout=self._patience, advise=self._smart(scope))
         places = self.gate.policy.places
         before = self._before_change(scope)
         return Equipment(
-            files=GatedFiles(self._files, permit, before, places, self.terminal.kind),
-            terminal=GatedTerminal(self.terminal, permit, before, places, self._typed),
+            files=GatedFiles(self.files, permit, before, places, self.terminal.kind, self._begin),
+            terminal=GatedTerminal(self.terminal, permit, before, places, self._typed, self._begin),
             permit=permit,
         )
+
+    def _smart(self, scope: Scope) -> Advise:
+        """Asks a model, where the mode says so, before the person is asked."""
+        approver = self._approver
+        if approver is None:
+            return ask_the_person
+
+        async def say(system: str, question: str) -> str:
+            aside = await approver(system, question)
+            scope.used(aside.usage)
+            return aside.text
+
+        return smart.SmartApproval(self.gate, say, timeout=self._approver_patience)
+
+    async def _begin(self) -> None:
+        """Learn once which folder the terminal begins in: elsewhere that is known only when the place is reached."""
+        if self._begun:
+            return
+        folder = await self.files.resolve(".")
+        if folder != self.terminal.cwd:
+            # By its real name, as the gate compares it with other places there.
+            await self.terminal.run(f"cd -- {shlex.quote(folder)}", timeout=10)
+        self.workspace = folder
+        self._begun = True
+
+    def _asking(self, ask: Ask) -> Ask:
+        """Ask a person, and say what their yes to a command would open."""
+
+        async def asking(request: Request, timeout: float) -> Answered | None:
+            if isinstance(request, Approval) and isinstance(request.action, RunCommand) and self._sandbox is not None:
+                command = request.action.command
+                # What is typed into a process runs within the bounds that the process has.
+                is_typed = any(command.startswith(f"{one.info.command} <<< ") for one in self.terminal.processes)
+                if opened := "" if is_typed else self._sandbox.opens(command, request.action.cwd):
+                    request = msgspec.structs.replace(request, why="; ".join(filter(None, (request.why, opened))))
+            return await ask(request, timeout)
+
+        return asking
 
     def _before_change(self, scope: Scope) -> Callable[[Sequence[str]], Awaitable[None]]:
         turn = f"{scope.origin.session}:{scope.origin.turn}"
@@ -82,11 +142,15 @@ class LocalWorld:
             if not os.path.isdir(folder):
                 raise UserError(f"the folder {folder} is not there", "name one that is")
             folder = os.path.realpath(folder)
+        if self._sandbox is not None:
+            self._sandbox.workspace = folder
         ran = await self.terminal.run(f"cd -- {shlex.quote(folder)}", timeout=10)
+        self.workspace = self.workspace if ran.code else ran.cwd
+        self._begun = True
+        if self._sandbox is not None:
+            self._sandbox.workspace = self.workspace
         if ran.code:
             raise UserError(f"the folder {folder} is not there", "name one that is")
-        self.workspace = ran.cwd
-        self._moved(ran.cwd)
 
     async def recover(self) -> None:
         await self._recover()

@@ -10,15 +10,18 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 
+from hermes import config
 from hermes.app import App, Wish
 from hermes.cli.ask import read_secret
 from hermes.cli.main import print_error
 from hermes.cli.open import open_app
 from hermes.cli.table import Column, print_table
-from hermes.cli.words import many, span
+from hermes.cli.words import many
+from hermes.commands.numbers import span
 from hermes.models.authfile import Auth, AuthFile, StoredKey
 from hermes.models.catalog import Vendor
 from hermes.models.choose import Choice
+from hermes.models.credentials import STRATEGIES
 from hermes.models.login import Prompt, log_in
 from hermes.models.pool import Pool
 from hermes.protocol.errors import UserError
@@ -44,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     removed.add_argument("provider", metavar="PROVIDER")
     removed.add_argument("label", metavar="LABEL")
     removed.set_defaults(do=remove)
+
+    turns = actions.add_parser("pool", help="show or choose in which order the keys of a provider take turns")
+    turns.add_argument("provider", metavar="PROVIDER")
+    turns.add_argument("strategy", metavar="STRATEGY", nargs="?", choices=STRATEGIES, help=", ".join(STRATEGIES))
+    turns.set_defaults(do=pool)
 
     left = actions.add_parser("logout", help="forget a login")
     left.add_argument("provider", metavar="PROVIDER")
@@ -164,6 +172,18 @@ async def remove(app: App, args: argparse.Namespace) -> int:
         raise UserError(f"{vendor.title} has no key {args.label!r} in auth.json", hint)
     await asyncio.to_thread(app.auth.change, lambda stored: stored.without_key(vendor.name, args.label))
     print(f"the key {args.label!r} of {vendor.title} is forgotten")
+    return 0
+
+
+async def pool(app: App, args: argparse.Namespace) -> int:
+    """A provider's keys and the strategy of their pool, or another one from the next session on."""
+    vendor = _vendor(app, args.provider)
+    strategy = args.strategy or app.settings.file.credential_pools.get(vendor.name, STRATEGIES[0])
+    if args.strategy:
+        key = f"credential_pools.{vendor.name}"
+        await asyncio.to_thread(config.set_value, app.settings.config_path, key, args.strategy)
+    labels = [key.label for key in app.chooser.keys(Choice(vendor.name, ""))]
+    print(f"{vendor.name}: {strategy}, {many(len(labels), 'key')}" + (f" ({', '.join(labels)})" if labels else ""))
     return 0
 
 

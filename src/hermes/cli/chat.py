@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from hermes.cli.oneshot import ask_once
-from hermes.cli.open import open_app, wish_of
+from hermes.cli.full import fits, talk_on_screen
+from hermes.config import environment
 from hermes.protocol.errors import UserError
 
 OPENS_SESSION = True
@@ -17,15 +17,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(args: argparse.Namespace) -> int:
+    if getattr(args, "worktree", False):
+        from hermes.cli.worktree import workplace
+
+        async with workplace(args):
+            return await _talk(args)
+    return await _talk(args)
+
+
+async def _talk(args: argparse.Namespace) -> int:
     query: str | None = args.query
     if query == "-":
         query = sys.stdin.read() if sys.stdin else ""
     if query is not None and not query.strip():
         raise UserError("the prompt is empty", 'hermes -z "a question"')
+    if query is None and fits(args, environment()):
+        return await talk_on_screen(args)
+    from hermes.cli.open import open_app, wish_of  # not before the screen is painted
+
     talks = query is None and sys.stdin is not None and sys.stdin.isatty()
     async with open_app(args) as app:
         wish = await wish_of(app, args, can_ask=talks)
         if query is not None:
+            from hermes.cli.oneshot import ask_once
+
             return await ask_once(app, wish, readable(query), args)
         from hermes.cli.lines import LineChat  # 11 ms that a single question does not need
 

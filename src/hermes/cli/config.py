@@ -8,7 +8,6 @@ hermes config set OPENROUTER_API_KEY        asks for the value and keeps it in .
 import argparse
 import asyncio
 import shlex
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ import msgspec
 from hermes import config
 from hermes.cli import keys
 from hermes.cli.ask import read_secret
+from hermes.cli.config_migrate import migrate
 from hermes.cli.main import print_error
 from hermes.cli.table import one_line
 from hermes.config import Settings
 from hermes.protocol.errors import UserError
 from hermes.safety.environment import scrubbed
-
-EDITORS = ("nano", "vi")
+from hermes.tui.prompt.external import editor_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("env-path", help="where .env is").set_defaults(do=print_env_path)
     actions.add_parser("edit", help="open config.yaml in $VISUAL or $EDITOR").set_defaults(do=edit)
     actions.add_parser("check", help="say what is wrong or unknown").set_defaults(do=check)
+    actions.add_parser("migrate", help="move secrets from config.yaml into .env").set_defaults(do=move_secrets)
 
 
 async def run(args: argparse.Namespace) -> int:
@@ -173,7 +173,7 @@ async def print_env_path(args: argparse.Namespace) -> int:
 
 async def edit(args: argparse.Namespace) -> int:
     settings = config.load(use_file=False)
-    command = _editor(settings)
+    command = editor_of(settings.environ, instead=f"open {settings.config_path} yourself")
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         child = await asyncio.create_subprocess_exec(
@@ -186,16 +186,6 @@ async def edit(args: argparse.Namespace) -> int:
     if problem := _problem():
         raise problem
     return 0
-
-
-def _editor(settings: Settings) -> list[str]:
-    environ = settings.environ
-    if named := environ.get("VISUAL") or environ.get("EDITOR"):
-        return shlex.split(named)
-    for name in EDITORS:
-        if found := shutil.which(name, path=environ.get("PATH")):
-            return [found]
-    raise UserError("no editor is set", f"set EDITOR, or open {settings.config_path} yourself")
 
 
 async def check(args: argparse.Namespace) -> int:
@@ -214,6 +204,13 @@ async def check(args: argparse.Namespace) -> int:
     for why in found:
         print_error(why)
     print(f"{settings.config_path} can be used; the model is {choice.name}")
+    return 0
+
+
+async def move_secrets(args: argparse.Namespace) -> int:
+    moved = await asyncio.to_thread(migrate, config.load())
+    for line in moved or ["there is no secret in config.yaml"]:
+        print(line)
     return 0
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import logging
 import os
 import sys
 import termios
@@ -11,9 +10,8 @@ from typing import Any
 
 from hermes.cli.pen import PROMPT, WIPE, Pen
 from hermes.cli.reader import Lines
+from hermes.tui.prompt.history import PromptHistory
 
-log = logging.getLogger(__name__)
-REMEMBERED = 1000
 PASTE_OFF = "\x1b[?2004l"
 
 
@@ -25,10 +23,10 @@ class Keyboard:
     """
 
     def __init__(self, history: Path, pen: Pen) -> None:
-        self._history, self._pen = history, pen
+        self._history, self._pen = PromptHistory(history), pen
         self._fd = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._fd)
-        self._readline = _readline(history, pastes=pen.is_screen)
+        self._readline = _readline(self._history, pastes=pen.is_screen)
         self._lines = Lines(self._type)
         self._drawn = self._closed = False
         if isinstance(sys.stdin, io.TextIOWrapper):
@@ -96,16 +94,9 @@ class Keyboard:
 
     def remember(self, line: str) -> None:
         """Keep a line for the arrow keys, now and in later sessions."""
-        if self._readline is None or not line.strip():
-            return
-        self._readline.add_history(line)
-        try:
-            self._history.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self._history, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(line + "\n")
-        except OSError as error:
-            log.warning("what was typed is not kept in %s: %s", self._history, error)
+        if self._readline is not None and self._history.remember(line):
+            self._readline.add_history(line)
+            self._history.write(line)
 
     def _type(self) -> str | None:
         self._drawn = True
@@ -123,7 +114,7 @@ def _whole_line(fd: int) -> bytes:
         return b""
 
 
-def _readline(history: Path, *, pastes: bool) -> Any:
+def _readline(history: PromptHistory, *, pastes: bool) -> Any:
     """Python's readline with the lines of earlier sessions; None where Python was built without it.
 
     Where the terminal tells what is pasted, several lines at once are one message.
@@ -136,11 +127,7 @@ def _readline(history: Path, *, pastes: bool) -> Any:
     if "libedit" not in (readline.__doc__ or ""):
         readline.parse_and_bind(f"set enable-bracketed-paste {'on' if pastes else 'off'}")
     readline.clear_history()
-    try:
-        for line in history.read_text(encoding="utf-8", errors="replace").splitlines()[-REMEMBERED:]:
-            readline.add_history(line)
-    except FileNotFoundError:
-        log.info("no lines of earlier sessions are kept in %s", history)
-    except OSError as error:
-        log.warning("the lines of earlier sessions cannot be read: %s", error)
+    history.read()
+    for entry in history.entries:
+        readline.add_history(entry)
     return readline

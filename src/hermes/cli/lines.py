@@ -16,15 +16,16 @@ from hermes.app import App, Wish
 from hermes.cli.keyboard import Keyboard
 from hermes.cli.oneshot import EXIT, tell_if_offline
 from hermes.cli.open import open_session
-from hermes.cli.piped import Pipe, close
+from hermes.cli.piped import Pipe
 from hermes.cli.questions import Questions
 from hermes.cli.show import Show
-from hermes.commands.builtin import BUILTIN
-from hermes.commands.registry import Registry, Screen, Surface
+from hermes.commands.builtin import ask_no_more, registry_of
+from hermes.commands.leaving import close
+from hermes.commands.references import expand_in
+from hermes.commands.registry import Screen, Surface
 from hermes.commands.transcript import recap, turns_of
 from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.events import Answered, Asked, Event, Notice, TurnEnded, TurnStarted
-from hermes.protocol.items import Text
 from hermes.protocol.ops import AnyOp, Configure, Interrupt, Redirect, Say
 
 TWICE = 2.0
@@ -40,7 +41,7 @@ class LineChat:
 
     def __init__(self, app: App, wish: Wish, args: argparse.Namespace) -> None:
         self.app = app
-        self.registry = Registry(BUILTIN)
+        self.registry = registry_of(app)
         self._wish = wish
         self._json: bool = vars(args).get("json", False)
         settings = app.settings
@@ -167,7 +168,10 @@ class LineChat:
             return True
         typed = self.registry.read(text, self.surface)
         if typed is None:
-            message = Say(parts=(Text(text),))
+            expanded = await expand_in(self.app, self.session, text)
+            for warning in expanded.warnings:
+                self._say(warning)
+            message = Say(parts=expanded.parts, quoted=expanded.quoted)
             self._show.typed(message.id)
             await self._send(message)
             return True
@@ -192,9 +196,11 @@ class LineChat:
 
     async def _confirm(self, question: str) -> bool:
         self._keyboard.forget_typed()
-        self._say(f"{question} [y/N]")
-        answer = await self._keyboard.line(fresh=True)
-        return answer is not None and answer.strip().lower() in ("y", "yes")
+        self._say(f"{question} [y]es, [a]lways without asking, [N]o")
+        answer = (await self._keyboard.line(fresh=True) or "").strip().lower()
+        if answer in ("a", "always"):
+            await ask_no_more(self.app)
+        return answer in ("y", "yes", "a", "always")
 
     async def _do(self, screen: Screen) -> bool:
         match screen.action:
@@ -207,6 +213,19 @@ class LineChat:
             case "clear":
                 self._show.pen.clean()
                 await self._switch()
+            case "sessions":
+                self._show.reply(screen.data)
+            case "details" if screen.data.startswith("thoughts "):
+                self._show.thoughts = screen.data == "thoughts open"
+                self._say("thoughts are shown" if self._show.thoughts else "thoughts are hidden")
+            case "redraw":
+                self._show.pen.clean()
+                await self._greet()
+            case "copy":
+                done = self._show.pen.copy(screen.data)
+                self._say("copied, if the terminal lets programs do that" if done else "this terminal cannot copy")
+            case "details" | "skin" | "verbose" | "busy":
+                self._say(f"/{screen.action} is for the full screen: hermes --tui")
         return True
 
     async def _answer(self, op: AnyOp) -> None:

@@ -17,19 +17,36 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from hermes.cli.logfiles import log_to_stderr, logging_to_files
 from hermes.protocol.errors import HermesError, UserError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("hermes.cli.chat", "talk in this terminal, or ask one question with -q"),
     "sessions": ("hermes.cli.sessions", "list, show, export, rename, delete or prune stored sessions"),
+    "insights": ("hermes.cli.insights", "show what was used: tokens, cost, models, tools, hours"),
+    "learn": ("hermes.cli.learn", "show what was learned, from which message, and what it saved"),
     "replay": ("hermes.cli.replay", "show a stored session's events again"),
     "model": ("hermes.cli.model", "list providers and models, check one, switch"),
     "auth": ("hermes.cli.auth", "log in to a provider, keep several keys"),
+    "curator": ("hermes.cli.curator", "look after the skills that Hermes wrote: try, pin, archive, restore"),
     "mcp": ("hermes.cli.mcp", "add, list, test, choose and log in to MCP servers"),
+    "skills": ("hermes.cli.skills", "list, search, install, check, update and remove skills"),
     "config": ("hermes.cli.config", "show, get, set, unset or edit settings"),
     "policy": ("hermes.cli.policy", "say what the gate would do with a command, an address or a path, and why"),
+    "checkpoints": ("hermes.cli.checkpoints", "list, measure, prune or clear what folders looked like before changes"),
     "terminal": ("hermes.cli.terminal", "show the terminal, or prove that it works"),
     "prompt-size": ("hermes.cli.prompt_size", "count what every request begins with"),
+    "setup": ("hermes.cli.setup", "choose model, terminal and tools, step by step"),
+    "doctor": ("hermes.cli.doctor", "find what is wrong, and mend what is safe to mend"),
+    "status": ("hermes.cli.status", "what is set and what works, on one screen"),
+    "tools": ("hermes.cli.tools", "list, enable or disable what the model can do"),
+    "logs": ("hermes.cli.logs", "show what was logged"),
+    "profile": ("hermes.cli.profile", "homes beside each other: list, use, create, copy, delete"),
+    "backup": ("hermes.cli.backup", "the whole home in one file"),
+    "import": ("hermes.cli.restore", "bring back a backup"),
+    "update": ("hermes.cli.update", "bring Hermes up to date"),
+    "completion": ("hermes.cli.completion", "let a shell complete what you type"),
+    "dump": ("hermes.cli.dump", "one block of text for a bug report"),
     "version": ("hermes.cli.version", "print the version"),
 }
 
@@ -48,6 +65,7 @@ def global_flags() -> Parser:
     flags.add_argument("--provider", metavar="NAME", help="the provider of the model")
     flags.add_argument("--base-url", metavar="URL", help="address of an OpenAI-style server")
     flags.add_argument("-t", "--toolsets", metavar="NAMES", help="toolsets or tools, with commas between")
+    flags.add_argument("-s", "--skills", metavar="NAMES", help="skills to begin with, with commas between")
     flags.add_argument("-r", "--resume", metavar="SESSION", help="go on with a session, by id or title")
     flags.add_argument(
         "-c", "--continue", metavar="TITLE", nargs="?", const="", dest="continued", help="go on with the latest session"
@@ -57,10 +75,19 @@ def global_flags() -> Parser:
     flags.add_argument("--ignore-user-config", action="store_true", help="do not read config.yaml")
     flags.add_argument("--max-turns", metavar="N", type=_count, help="model calls in one turn at most")
     flags.add_argument("--source", metavar="TAG", help="where the session comes from, for lists")
+    flags.add_argument("--tui", dest="screen", action="store_const", const="full", help="talk on the full screen")
+    flags.add_argument("--cli", dest="screen", action="store_const", const="lines", help="talk in plain lines")
     flags.add_argument("--json", action="store_true", help="every event as one line of JSON on stdout")
     flags.add_argument(
         "--dump-requests", metavar="FOLDER", type=Path, help="keep every request and response there, for bug reports"
     )
+    flags.add_argument(
+        "--usage-file", metavar="FILE", type=Path, help="write what a single question used there, as JSON"
+    )
+    flags.add_argument("-w", "--worktree", action="store_true", help="work in a git worktree of its own")
+    flags.add_argument("--no-restore-cwd", action="store_true", help="resume here, not in the session's folder")
+    flags.add_argument("--pass-session-id", action="store_true", help="tell the model the id of its session")
+    flags.add_argument("-p", "--profile", metavar="NAME", help="use the home of this profile")
     flags.add_argument("-v", "--verbose", action="store_true", help="log to stderr")
     return flags
 
@@ -128,9 +155,9 @@ def run(argv: list[str]) -> int:
     """Run a command line; every error is one line on stderr."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    logging.getLogger().addHandler(logging.NullHandler())
     try:
-        code = _run(argv)
+        with logging_to_files():
+            code = _run(argv)
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
@@ -146,7 +173,11 @@ def _run(argv: list[str]) -> int:
     try:
         module, args = parse(argv)
         if getattr(args, "verbose", False):
-            logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", force=True)
+            log_to_stderr()
+        if profile := getattr(args, "profile", ""):
+            from hermes import config
+
+            config.choose_profile(profile)
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return asyncio.run(module.run(args))
@@ -162,7 +193,9 @@ def _run(argv: list[str]) -> int:
         raise
     except Exception as error:
         logging.getLogger(__name__).exception("unforeseen")
-        print_error(f"internal error: {type(error).__name__}: {error}", "-v shows where; please report it")
+        print_error(
+            f"internal error: {type(error).__name__}: {error}", "hermes logs errors shows where; please report it"
+        )
         return 1
 
 

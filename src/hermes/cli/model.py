@@ -3,19 +3,21 @@
 hermes model                      the current model, and every provider with its keys
 hermes model PROVIDER             the models of a provider
 hermes model list                 the models of the current provider
+hermes model search WORDS         the models with these words in their names
 hermes model check [MODEL]        one small call: does it answer, and how fast
 hermes model set MODEL            use it from now on
 """
 
 import argparse
 import sys
-from typing import Any
 
 from msgspec.structs import replace
 
 from hermes import config
 from hermes.app import App, Wish
+from hermes.app.default_model import keep_model
 from hermes.cli.main import print_error
+from hermes.cli.model_search import search
 from hermes.cli.open import open_app
 from hermes.cli.table import Column, one_line, print_table
 from hermes.models.choose import CUSTOM, LOCAL, Choice
@@ -23,7 +25,6 @@ from hermes.models.listing import ProviderState, check, models_of, providers
 from hermes.protocol.errors import UserError
 
 COLUMNS = (Column("provider"), Column("key", shrinks=True), Column("default model", shrinks=True))
-FIELDS = ("provider", "name", "base_url", "api_key_env")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,11 +38,13 @@ async def run(args: argparse.Namespace) -> int:
                 return show(app)
             case ["list"]:
                 return await list_models(app, replace(app.choice(Wish()), model=""))
+            case ["search", *words] if words:
+                return await search(app, words)
             case ["check", *names] if len(names) < 2:
                 return await check_model(app, app.choice(Wish(model="".join(names))))
             case ["set", name]:
                 return set_model(app, name)
-            case ["list", provider] | [provider] if provider not in ("set", "check"):
+            case ["list", provider] | [provider] if provider not in ("set", "check", "search"):
                 return await list_models(app, _provider(app, provider))
             case _:
                 raise UserError(f"cannot read {' '.join(args.words)!r}", "hermes model --help shows the forms")
@@ -113,20 +116,9 @@ async def check_model(app: App, choice: Choice) -> int:
 
 
 def set_model(app: App, text: str) -> int:
-    """Write the choice into config.yaml, as one string or as parts: whichever is there."""
+    """Write the choice into config.yaml."""
     choice = _meant(app, text)
-    path = app.settings.config_path
-    found: Any = config.read_yaml(path).get("model")
-    parts = _parts(choice)
-    if isinstance(found, dict):
-        for field in FIELDS:
-            if parts.get(field) is None and field in found:
-                config.unset_value(path, f"model.{field}")
-            elif parts.get(field) != found.get(field):
-                config.set_value(path, f"model.{field}", parts[field])
-    else:
-        # A string has no room for an address.
-        config.set_value(path, "model", parts if "base_url" in parts else choice.name)
+    keep_model(app.settings, choice)
     print(f"model: {choice.name}")
     _warn(app, choice)
     return 0
@@ -138,19 +130,6 @@ def _meant(app: App, text: str) -> Choice:
         return app.choice(Wish(model=text))
     except UserError:
         return app.chooser.resolve(text)
-
-
-def _parts(choice: Choice) -> dict[str, str]:
-    """A choice as the fields of `model:`. One's own endpoints have their address under custom_providers."""
-    if choice.custom:
-        return {"provider": CUSTOM, "name": f"{choice.custom}:{choice.model}"}
-    every = {
-        "provider": choice.provider,
-        "name": choice.model,
-        "base_url": choice.base_url,
-        "api_key_env": choice.api_key_env,
-    }
-    return {field: value for field, value in every.items() if value}
 
 
 def _warn(app: App, choice: Choice) -> None:

@@ -2,27 +2,23 @@
 
 import argparse
 import asyncio
-import mimetypes
 import signal
 import sys
 from contextlib import aclosing
-from pathlib import Path
 
 from hermes.agent.session import Session
 from hermes.app import App, Wish
+from hermes.app.pictures import picture
 from hermes.cli.main import print_error
 from hermes.cli.open import open_session
+from hermes.commands.offline import offline_notice
 from hermes.protocol.errors import UserError
 from hermes.protocol.events import Event, ItemDone, Notice, TurnEnded, TurnStarted
-from hermes.protocol.items import Image, Part, Reply, Text
+from hermes.protocol.items import Part, Reply, Text
 from hermes.protocol.ops import Interrupt, Say
 from hermes.protocol.wire import encode_event
 
 EXIT = {"done": 0, "failed": 1, "refused": 1, "limit": 3, "interrupted": 130}
-OFFLINE = (
-    "no model is set and no key is found: using the embedded offline model, a basic mode "
-    "(for a better one: hermes config set OPENROUTER_API_KEY YOUR-KEY)"
-)
 
 
 async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -> int:
@@ -32,13 +28,17 @@ async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -
     after = session.history.seq if wish.resume else 0
     try:
         with stop_on_signals(session) as stop:
-            op = Say(parts=(Text(query), *[await picture(session, path) for path in args.image]))
+            op = await message(app, session, query, *[await picture(session, path) for path in args.image])
             await session.send(op)
             if stop.asked:  # before there was a turn to stop
                 await session.send(Interrupt())
             return await _follow(app, session, op, args, after)
     finally:
         await session.close("done")
+        if usage_file := getattr(args, "usage_file", None):
+            from hermes.cli.usage_file import write_usage
+
+            await write_usage(app, session.id, after, usage_file)
         if getattr(args, "json", False):
             for event in await app.store.events(session.id, session.history.seq - 1):
                 print_json(event)
@@ -76,6 +76,18 @@ async def _follow(app: App, session: Session, op: Say, args: argparse.Namespace,
     raise UserError("the session was closed elsewhere", f"hermes --resume {session.id}")
 
 
+async def message(app: App, session: Session, text: str, *pictures: Part) -> Say:
+    """What a person says, with what it refers to; what cannot be quoted is told on stderr."""
+    if "@" not in text:
+        return Say(parts=(Text(text), *pictures))
+    from hermes.commands.references import expand_in  # a question that refers to nothing does not wait for it
+
+    expanded = await expand_in(app, session, text)
+    for warning in expanded.warnings:
+        print_error(warning)
+    return Say(parts=(*expanded.parts, *pictures), quoted=expanded.quoted)
+
+
 def print_json(event: Event) -> None:
     sys.stdout.write(encode_event(event).decode() + "\n")
     sys.stdout.flush()
@@ -92,19 +104,8 @@ def finish(ended: TurnEnded) -> int:
 
 def tell_if_offline(app: App, wish: Wish) -> None:
     """One line if nothing was chosen and the embedded model is all there is."""
-    if app.choice(wish).provider == "local" and not (wish.model or app.settings.model.provider):
-        print_error(OFFLINE)
-
-
-async def picture(session: Session, path: str) -> Part:
-    media_type = mimetypes.guess_type(path)[0] or ""
-    if not media_type.startswith("image/"):
-        raise UserError(f"{path} is not a picture", "give a .png, .jpg, .gif or .webp file")
-    try:
-        data = await asyncio.to_thread(Path(path).read_bytes)
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}", "check the path") from None
-    return Image(await session.keep(data, media_type), media_type, Path(path).name)
+    if notice := offline_notice(app, wish):
+        print_error(notice)
 
 
 class stop_on_signals:

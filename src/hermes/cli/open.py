@@ -2,11 +2,13 @@
 
 import argparse
 import gc
+import os
 import sys
 
 from hermes import config
 from hermes.agent.session import Session
-from hermes.app import App, Wish
+from hermes.app import App, Progress, Wish
+from hermes.cli.logfiles import name_session
 from hermes.cli.progress import Bar
 from hermes.protocol.errors import UserError
 
@@ -15,16 +17,18 @@ def settings_for(args: argparse.Namespace) -> config.Settings:
     return config.load(use_file=not getattr(args, "ignore_user_config", False))
 
 
-def open_app(args: argparse.Namespace) -> App:
+def open_app(args: argparse.Namespace, progress: Progress | None = None) -> App:
+    """The app as the flags want it; how far a download is goes to stderr, unless somebody else shows it."""
     dump = getattr(args, "dump_requests", None)
     if dump is not None:
         dump.mkdir(parents=True, exist_ok=True)
-    return App(settings_for(args), progress=Bar(sys.stderr).show, dump=dump)
+    return App(settings_for(args), progress=progress or Bar(sys.stderr).show, dump=dump)
 
 
 async def open_session(app: App, wish: Wish) -> Session:
     """Open the session that is wished; from here on garbage is collected, but not what was loaded so far."""
     session = await app.open(wish)
+    name_session(session.id)
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
@@ -40,8 +44,11 @@ async def wish_of(app: App, args: argparse.Namespace, *, can_ask: bool) -> Wish:
         provider=given.get("provider", ""),
         base_url=given.get("base_url", ""),
         toolsets=toolsets,
+        skills=tuple(name.strip() for name in given.get("skills", "").split(",") if name.strip()),
         resume=await _session_meant(app, given),
         source=given.get("source", "cli"),
+        cwd=given.get("cwd") or (os.getcwd() if given.get("no_restore_cwd") else ""),
+        tell_id=given.get("pass_session_id", False),
         can_ask=can_ask,
         yolo=given.get("yolo", False),
         use_rules=not given.get("ignore_rules", False),

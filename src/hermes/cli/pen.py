@@ -1,10 +1,12 @@
 """A pen for a terminal or a pipe: whole lines, running text, and in a terminal one line that is wiped again."""
 
+import base64
 import os
 from collections.abc import Mapping
 from typing import Literal, TextIO
 
 from hermes.cli.table import cut, one_line
+from hermes.commands.words import harmless
 
 Style = Literal["", "dim", "bold", "red", "green", "yellow", "cyan"]
 CODES: dict[Style, str] = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -13,10 +15,6 @@ WIPE = "\r\x1b[K"
 WIDTH = 100
 """Where there is no terminal to measure."""
 NARROWEST = 40
-
-# What steers a terminal, turns the writing direction round or is no character. Lines and tabs stay.
-_steering = [*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)]
-_harmless: dict[int, str] = {code: "\ufffd" for code in _steering if chr(code) not in "\n\t"} | {ord("\r"): ""}
 
 
 class Pen:
@@ -70,6 +68,12 @@ class Pen:
         if self.is_screen:
             self.put("\x1b[2J\x1b[H")
 
+    def copy(self, text: str) -> bool:
+        """Hand a text to the clipboard of whoever sits before the terminal, over ssh too; False where there is no terminal."""
+        if self.is_screen:
+            self.put(f"\x1b]52;c;{base64.b64encode(text.encode(errors='replace')).decode()}\x07")
+        return self.is_screen
+
     def end(self) -> None:
         """Come to the start of a line."""
         self._wipe()
@@ -86,8 +90,3 @@ class Pen:
         if self._wipes:
             self.put(WIPE)
             self._wipes = False
-
-
-def harmless(text: str) -> str:
-    """Text that cannot move a terminal's cursor, set its title or hide what it says."""
-    return text.translate(_harmless)

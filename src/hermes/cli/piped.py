@@ -8,14 +8,15 @@ from contextlib import aclosing
 
 from hermes.agent.session import Session
 from hermes.app import App, Wish
-from hermes.cli.oneshot import EXIT, print_json
+from hermes.cli.main import print_error
+from hermes.cli.oneshot import EXIT, message, print_json
 from hermes.cli.open import open_session
 from hermes.cli.reader import Lines, piped_lines
 from hermes.cli.show import Show
+from hermes.commands.leaving import close
 from hermes.protocol.errors import UserError
 from hermes.protocol.events import Event, Notice, TurnEnded, TurnStarted
-from hermes.protocol.items import Text
-from hermes.protocol.ops import Interrupt, Receipt, Say
+from hermes.protocol.ops import Interrupt, Receipt
 
 
 class Pipe:
@@ -54,7 +55,11 @@ class Pipe:
         return code
 
     async def _answer(self, session: Session, events: AsyncGenerator[Event], line: str) -> int:
-        op = Say(parts=(Text(line),))
+        try:
+            op = await message(self._app, session, line)
+        except UserError as error:
+            print_error(error, error.hint)
+            return EXIT["failed"]
         self._show.typed(op.id)
         await session.send(op)
         turn = 0
@@ -75,10 +80,3 @@ class Pipe:
     def _stop(self, session: Session, lines: Lines) -> None:
         lines.end()
         self._stopping.append(asyncio.create_task(session.send(Interrupt())))
-
-
-async def close(app: App, session: Session) -> None:
-    """Close a session; one in which nothing was said leaves nothing behind."""
-    await session.close("left")
-    if session.history.turn == 0:
-        await app.store.delete([session.id])

@@ -22,7 +22,7 @@ from hermes.protocol.errors import UserError
 from hermes.safety.commands.grants import from_text
 from hermes.safety.environment import scrubbed
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.places import Places
+from hermes.safety.places import places_of
 
 
 class Row(Struct):
@@ -96,7 +96,7 @@ def _judge() -> Callable[[str], Verdict]:
     settings = config.load()
     user_home = os.path.realpath(settings.environ.get("HOME") or Path.home())
     policy = Policy(
-        places=Places(home=os.path.realpath(settings.home), user_home=user_home),
+        places=places_of(settings.home, user_home),
         deny=settings.file.approvals.deny,
         allow=tuple(from_text(grant) if isinstance(grant, str) else grant for grant in settings.file.command_allowlist),
     )

@@ -14,13 +14,15 @@ from typing import TextIO
 
 import msgspec
 
+from hermes.cli import session_search
 from hermes.cli.ask import confirm
 from hermes.cli.main import print_error
 from hermes.cli.open import open_app
 from hermes.cli.stored import EVERY, events_of, find
 from hermes.cli.table import Column, one_line, print_table, screen_width
 from hermes.cli.transcript import as_text
-from hermes.cli.words import ago, many, moment, short
+from hermes.cli.words import ago, many, moment
+from hermes.commands.numbers import short
 from hermes.commands.transcript import as_markdown, turns_of
 from hermes.protocol.errors import UserError
 from hermes.protocol.store import SessionRow, Totals
@@ -77,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pruned.add_argument("--dry-run", action="store_true", help="only say which")
     pruned.set_defaults(do=prune_sessions)
 
+    session_search.add_arguments(actions)
     actions.add_parser("stats", help="how many there are and what they used").set_defaults(do=show_stats)
 
 

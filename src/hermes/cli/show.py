@@ -5,9 +5,10 @@ from typing import TextIO
 
 from msgspec import Struct
 
-from hermes.cli.calls import DIFF, INDENT, OUTPUT_SHOWN, draw_call, draw_plan, first_lines, gist
-from hermes.cli.pen import PROMPT, Pen, Style, harmless
+from hermes.cli.calls import DIFF, INDENT, OUTPUT_SHOWN, draw_call, draw_plan
+from hermes.cli.pen import PROMPT, Pen, Style
 from hermes.commands.requests import answer_line, asked_lines
+from hermes.commands.words import SIGNS, ending, first_lines, gist, harmless, is_mild
 from hermes.protocol.events import (
     Answered,
     Asked,
@@ -36,7 +37,7 @@ from hermes.protocol.items import (
 
 TEXTS = ("prompt", "message", "reply", "thought")
 """Blocks with an empty line before and after."""
-NOTICES: dict[str, tuple[str, Style]] = {"info": ("·", "dim"), "warning": ("!", "yellow"), "error": ("✗", "red")}
+NOTICES: dict[str, Style] = {"info": "dim", "warning": "yellow", "error": "red"}
 
 
 class _Text(Struct):
@@ -67,7 +68,7 @@ class Show:
         usage: bool = False,
     ) -> None:
         self.pen = Pen(out, environ or {})
-        self._streaming, self._thoughts, self._usage = streaming, thoughts, usage
+        self._streaming, self.thoughts, self._usage = streaming, thoughts, usage
         self._last = ""
         self._typed: set[str] = set()
         self._skips_message = False
@@ -98,13 +99,14 @@ class Show:
                 self._ask(asked.request)
             case Answered() as answered if answered.request_id in self._asked:
                 self.line(f"  → {answer_line(answered)}", "dim")
-            case Usage() as used:
+            case Usage(purpose="") as used:
                 self._used.append(used)
                 if self._calls:
                     self._glance()
+            case Notice(code="background", text=text):
+                self.reply(text)
             case Notice(text=text, level=level):
-                sign, style = NOTICES[level]
-                self.line(f"{sign} {text}", style)
+                self.line(f"{SIGNS[level]} {text}", NOTICES[level])
             case Changed(cause="rewound", turns=(first, last)):
                 turns = f"turns {first} to {last} are" if first < last else f"turn {last} is"
                 self.line(f"· {turns} taken back", "dim")
@@ -150,7 +152,7 @@ class Show:
         match delta.channel:
             case "text" if self._streaming:
                 self._stream(delta.item, delta.offset, delta.text, "reply")
-            case "thought" if self._streaming and self._thoughts:
+            case "thought" if self._streaming and self.thoughts:
                 self._stream(delta.item, delta.offset, delta.text, "thought")
             case "thought":
                 self.pen.glance("thinking …")
@@ -202,7 +204,7 @@ class Show:
                 self._message(item)
             case Reply():
                 self._whole(item, "reply")
-            case Thought() if self._thoughts:
+            case Thought() if self.thoughts:
                 self._whole(item, "thought")
             case ToolCall():
                 self._calls.pop(item.id, None)
@@ -240,9 +242,8 @@ class Show:
         self._texts.clear()
         self._item = self._held = ""
         if ended.reason != "done":
-            error = f"{ended.error} ({ended.hint})" if ended.hint else ended.error or ended.reason
-            mild = ended.reason in ("interrupted", "limit")
-            self.line(f"{'■' if mild else '✗'} {error}", "yellow" if mild else "red")
+            mild = is_mild(ended)
+            self.line(f"{'■' if mild else '✗'} {ending(ended)}", "yellow" if mild else "red")
         if self._usage and self._used:
             self.line(_used(self._used), "dim")
 

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Sequence
 from typing import TextIO
-from unicodedata import combining, east_asian_width
 
 from msgspec import Struct
+
+from hermes.commands.width import cut, places
 
 GAP = "  "
 NARROWEST = 8
@@ -54,21 +55,6 @@ def draw(columns: Sequence[Column], rows: Rows, width: int) -> list[str]:
 def one_line(text: str) -> str:
     """Text that can do no harm on a screen: what is not printable becomes a space."""
     return "".join(char if char.isprintable() else " " for char in text)
-
-
-def places(text: str) -> int:
-    """How wide a text is on a screen: Chinese and Japanese signs and most pictures take two places."""
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def cut(text: str, width: int) -> str:
-    """The beginning of a text, with an ellipsis where it was longer than `width` places."""
-    if places(text) <= width:
-        return text
-    kept = text
-    while places(kept) > width - 1:
-        kept = kept[:-1]
-    return kept.rstrip() + "…"
 
 
 def _fit(text: str, width: int, column: Column) -> str:

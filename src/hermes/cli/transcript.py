@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from hermes.cli.pen import harmless
 from hermes.cli.table import cut, one_line
 from hermes.commands.transcript import MARKS, Turn, heading, result_of, speaker, trouble
+from hermes.commands.words import harmless
 from hermes.protocol.items import Item, Plan, Reply, Thought, ToolCall, UserMessage, text_of
 
 INDENT = "  "

@@ -2,7 +2,7 @@
 
 import time
 
-STEPS = ((60, "s"), (60, "m"), (24, "h"), (7, "d"), (52, "w"))
+from hermes.commands.numbers import span
 
 
 def ago(at: float, now: float) -> str:
@@ -10,32 +10,9 @@ def ago(at: float, now: float) -> str:
     return "now" if now - at < 1 else f"{span(now - at)} ago"
 
 
-def span(seconds: float) -> str:
-    """A length of time in its largest whole unit: 90 seconds are 1m."""
-    amount = seconds
-    for size, unit in STEPS:
-        if amount < size:
-            return f"{int(amount)}{unit}"
-        amount /= size
-    return f"{int(amount)}y"
-
-
 def moment(at: float) -> str:
     """A moment as ISO 8601 in local time, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(at))
-
-
-def short(count: int) -> str:
-    """A number in at most five places: 940, 12.3k, 4.5M."""
-    if count < 1000:
-        return str(count)
-    for factor, unit in ((1e3, "k"), (1e6, "M"), (1e9, "G")):
-        amount = count / factor
-        if amount < 99.95:
-            return f"{amount:.1f}{unit}"
-        if amount < 999.5:
-            return f"{amount:.0f}{unit}"
-    return f"{count / 1e9:.0f}G"
 
 
 def many(count: int, thing: str) -> str:

@@ -1,30 +1,81 @@
 """The commands that Hermes comes with, in the order in which they are listed and matched."""
 
-from hermes.commands import conversation, files, mcp, screen, sessions, settings
+from hermes.app import App
+from hermes.commands import (
+    beside,
+    budgets,
+    compress,
+    conversation,
+    files,
+    insights,
+    installation,
+    manner,
+    mcp,
+    pictures,
+    screen,
+    sessions,
+    settings,
+    skills,
+)
+from hermes.commands.lasting import keep
+from hermes.commands.quick import quick_commands
+from hermes.commands.registry import Registry
 
 BUILTIN = (
     conversation.NEW,
     conversation.RETRY,
     conversation.UNDO,
     conversation.TITLE,
+    compress.COMPRESS,
+    beside.BRANCH,
     files.ROLLBACK,
     conversation.STOP,
+    beside.BACKGROUND,
     conversation.QUEUE,
     conversation.STEER,
     sessions.STATUS,
     sessions.RESUME,
     sessions.SESSIONS,
     settings.MODEL,
+    manner.PERSONALITY,
+    manner.REASONING,
     settings.YOLO,
     screen.HELP,
     sessions.USAGE,
+    insights.INSIGHTS,
+    budgets.BUDGET,
     settings.CONFIG,
     screen.CLEAR,
     sessions.HISTORY,
     files.SAVE,
+    screen.COPY,
+    pictures.IMAGE,
     settings.TOOLS,
     settings.TOOLSETS,
+    skills.SKILLS,
+    skills.CURATOR,
+    skills.RELOAD,
     mcp.MCP,
+    installation.RELOAD,
     mcp.RELOAD,
+    screen.DETAILS,
+    screen.VERBOSE,
+    screen.SKIN,
+    screen.BUSY_INPUT,
+    screen.REDRAW,
+    installation.PROFILE,
+    installation.VERSION,
     screen.QUIT,
 )
+
+
+def registry_of(app: App) -> Registry:
+    """The commands of an app: the built-in ones, behind them those of its settings, and behind these its skills."""
+    own = (*BUILTIN, *quick_commands(app.settings.file.quick_commands, Registry(BUILTIN)))
+    taken = frozenset(name for command in own for name in (command.name, *command.aliases))
+    return Registry(own, lambda: app.settings.file.approvals.destructive_slash_confirm, more=skills.Called(app, taken))
+
+
+async def ask_no_more(app: App) -> None:
+    """Let destructive commands run without a question from now on, in every session."""
+    await keep(app, "approvals.destructive_slash_confirm", False)

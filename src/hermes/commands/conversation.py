@@ -20,7 +20,8 @@ async def retry(ctx: Context, argument: str) -> Outcome:
     if not asked:
         raise UserError("there is nothing to ask again", "say something first")
     last, turn = asked[-1], session.history.turn
-    again = Say(parts=last.parts, sender=last.sender, expect_turn=turn)
+    quoted = last.source if last.trust == "untrusted" else ""
+    again = Say(parts=last.parts, sender=last.sender, quoted=quoted, expect_turn=turn)
     return Outcome(ops=(Rewind(to=last.turn, expect_turn=turn), again))
 
 
@@ -44,8 +45,10 @@ async def title(ctx: Context, argument: str) -> Outcome:
 
 
 async def stop(ctx: Context, argument: str) -> Outcome:
+    ended = await ctx.app.background.stop(ctx.session.id)
     said = "Stopping." if ctx.session.busy else "No turn is running; processes in the background are ended."
-    return Outcome(ops=(Interrupt(background=True),), reply=said)
+    more = f" Background sessions ended: {ended}; each can be resumed." if ended else ""
+    return Outcome(ops=(Interrupt(background=True),), reply=said + more)
 
 
 async def queue(ctx: Context, argument: str) -> Outcome:
@@ -118,6 +121,6 @@ UNDO = Command(
     destructive=_question_of_undo,
 )
 TITLE = Command(name="title", usage="[TEXT]", help="show or set the session's title", run=title)
-STOP = Command(name="stop", help="end the running turn and the processes in the background", run=stop)
+STOP = Command(name="stop", help="end the running turn and what is at work in the background", run=stop)
 QUEUE = Command(name="queue", aliases=("q",), usage="TEXT", help="say something when the turn is over", run=queue)
 STEER = Command(name="steer", usage="TEXT", help="say something to the running turn", run=steer)

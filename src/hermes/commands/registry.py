@@ -3,14 +3,16 @@
 import difflib
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes.agent.session import Session
-from hermes.app import App
 from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.ops import AnyOp
+
+if TYPE_CHECKING:
+    from hermes.agent.session import Session
+    from hermes.app import App
 
 Surface = Literal["terminal", "chat"]
 EVERYWHERE: tuple[Surface, ...] = ("terminal", "chat")
@@ -22,10 +24,25 @@ CONFIRMED = ("now", "--yes", "-y")
 _typed = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
 
 
-class Screen(Struct, frozen=True):
-    """Something that only the surface can do; `data` is the title of a new session, or the id of the one to resume."""
+ScreenAction = Literal[
+    "quit", "new", "resume", "clear", "sessions", "details", "skin", "verbose", "busy", "copy", "redraw"
+]
 
-    action: Literal["quit", "new", "resume", "clear"]
+
+class Screen(Struct, frozen=True):
+    """Something that only the surface can do, and with what.
+
+    new       the title of the session, or nothing
+    resume    the session's id
+    sessions  a list of sessions, for a surface that has no better one
+    details   "PART STATE": thoughts, tools, subagents or activity; hidden, folded or open
+    skin      its name, or nothing to list them
+    verbose   how much of tool calls is shown: off, new, all or verbose; nothing for the next of them
+    busy      what typing does while a turn runs: interrupt, queue or steer; nothing to tell
+    copy      the text for the clipboard
+    """
+
+    action: ScreenAction
     data: str = ""
 
 
@@ -37,14 +54,26 @@ class Outcome(Struct, frozen=True, kw_only=True):
     screen: Screen | None = None
 
 
+class Completion(Struct, frozen=True, kw_only=True):
+    """A way to go on with what is typed: `text` takes the place of what stands from `start` to the cursor.
+
+    A list shows `label`, or the text itself, and behind it what `help` tells.
+    """
+
+    text: str
+    start: int = 0
+    label: str = ""
+    help: str = ""
+
+
 class Context(Protocol):
     """What a command can reach; every surface has one."""
 
     @property
-    def session(self) -> Session: ...
+    def session(self) -> "Session": ...
 
     @property
-    def app(self) -> App: ...
+    def app(self) -> "App": ...
 
     @property
     def surface(self) -> Surface: ...
@@ -57,8 +86,16 @@ def asks_nothing(argument: str) -> str:
     return ""
 
 
+async def offers_nothing(ctx: Context, argument: str) -> list[Completion]:
+    return []
+
+
 class Command(Struct, frozen=True, kw_only=True):
-    """A slash command. `destructive` gives the question to ask before it runs with an argument, or nothing."""
+    """A slash command. `destructive` gives the question to ask before it runs with an argument, or nothing.
+
+    `complete` offers arguments: all that there are, with `start` counted in the argument typed so far. Whoever asks
+    leaves out those that do not fit.
+    """
 
     name: str
     help: str
@@ -67,6 +104,7 @@ class Command(Struct, frozen=True, kw_only=True):
     usage: str = ""
     destructive: Callable[[str], str] = asks_nothing
     surfaces: tuple[Surface, ...] = EVERYWHERE
+    complete: Callable[[Context, str], Awaitable[list[Completion]]] = offers_nothing
 
     @property
     def call(self) -> str:
@@ -92,13 +130,25 @@ class Typed(Struct, frozen=True):
 
 
 class Registry:
-    """The commands of a process, in the order in which they are listed and matched."""
+    """The commands of a process, in the order in which they are listed and matched.
 
-    def __init__(self, commands: Iterable[Command]) -> None:
+    `asks` tells whether a destructive command has a question; the person may have said that none should have. `more` gives
+    those that come and go, behind all others.
+    """
+
+    def __init__(
+        self,
+        commands: Iterable[Command],
+        asks: Callable[[], bool] = lambda: True,
+        more: Callable[[], Iterable[Command]] = tuple,
+    ) -> None:
         self.commands = tuple(commands)
+        self._asks = asks
+        self._more = more
 
     def on(self, surface: Surface) -> tuple[Command, ...]:
-        return tuple(command for command in self.commands if surface in command.surfaces)
+        """The commands of a surface."""
+        return tuple(command for command in (*self.commands, *self._more()) if surface in command.surfaces)
 
     def read(self, text: str, surface: Surface) -> Typed | None:
         """The command in a text, None if the text is a message; UserError if it names a command that is not there."""
@@ -111,7 +161,7 @@ class Registry:
         rest, _, last = argument.rpartition(" ")
         if last.lower() in CONFIRMED:
             return Typed(command, rest.rstrip())
-        return Typed(command, argument, command.destructive(argument))
+        return Typed(command, argument, command.destructive(argument) if self._asks() else "")
 
     def find(self, name: str, surface: Surface) -> Command:
         """By name or alias, else the first whose name, else whose alias begins so."""

@@ -2,12 +2,15 @@
 
 import time
 
+from hermes.commands import offers
+from hermes.commands.beside import work_lines
+from hermes.commands.budgets import budgets_in_short
 from hermes.commands.conversation import number
 from hermes.commands.registry import TERMINAL, Command, Context, Outcome, Screen
 from hermes.commands.settings import asks_nobody
 from hermes.commands.transcript import recap, turns_of
 from hermes.protocol.errors import UserError
-from hermes.protocol.store import SessionRow, Totals
+from hermes.protocol.store import SessionRow
 
 LISTED = 15
 EXCHANGES = 10
@@ -16,16 +19,17 @@ EXCHANGES = 10
 async def status(ctx: Context, argument: str) -> Outcome:
     session, row = ctx.session, await _row(ctx)
     state = f"turn {session.history.turn} is running" if session.busy else f"idle after turn {session.history.turn}"
-    lines = (
+    lines = [
         f"Session `{session.id}`" + (f", {row.title}" if row.title else ""),
         f"- model: `{session.model.name}`",
         f"- folder: `{session.world.workspace}`",
         f"- state: {state}",
         f"- context: {_context(ctx)}",
         f"- tools: {len(session.tools)}",
+        f"- budget of a turn: {budgets_in_short(session.budget)}",
         f"- questions: {'off (`/yolo off` brings them back)' if asks_nobody(ctx) else 'on'}",
-    )
-    return Outcome(reply="\n".join(lines))
+    ]
+    return Outcome(reply="\n".join([*lines, *work_lines(ctx)]))
 
 
 async def usage(ctx: Context, argument: str) -> Outcome:
@@ -34,7 +38,7 @@ async def usage(ctx: Context, argument: str) -> Outcome:
     lines = (
         f"- tokens in: {used.input:,} (cache: {used.cache_read:,} read, {used.cache_write:,} written)",
         f"- tokens out: {used.output:,} (thinking: {used.reasoning:,})",
-        f"- cost: {_cost(used)}",
+        f"- cost: {cost_of(used.cost, used.unpriced, used.steps)}",
         f"- context: {_context(ctx)}",
         f"- model calls: {used.steps:,}, tool calls: {used.calls:,}, turns: {used.turns:,}",
         f"- duration: {_duration(max(0.0, row.active - row.started))}",
@@ -45,7 +49,8 @@ async def usage(ctx: Context, argument: str) -> Outcome:
 async def sessions(ctx: Context, argument: str) -> Outcome:
     rows = await ctx.app.store.sessions(limit=number(argument, LISTED, "/sessions 30"))
     lines = [_line(row, ctx.session.id) for row in rows]
-    return Outcome(reply="\n".join([*lines, "`/resume ID` or `/resume TITLE` goes on with one."]))
+    text = "\n".join([*lines, "`/resume ID` or `/resume TITLE` goes on with one."])
+    return Outcome(reply=text) if argument else Outcome(screen=Screen("sessions", text))
 
 
 async def resume(ctx: Context, argument: str) -> Outcome:
@@ -56,6 +61,8 @@ async def resume(ctx: Context, argument: str) -> Outcome:
         raise UserError(f"there is no session {argument!r}", "/sessions lists them")
     if row.id == ctx.session.id:
         raise UserError("that is this session", "/sessions lists the others")
+    if any(work.session == row.id for work in ctx.app.background.work):
+        raise UserError(f"session {row.id} is still at work in the background", "/status shows it, /stop ends it")
     return Outcome(screen=Screen("resume", row.id))
 
 
@@ -77,10 +84,11 @@ def _context(ctx: Context) -> str:
     return f"{used:,} of {size:,} tokens ({used / size:.0%})" if size else f"{used:,} tokens"
 
 
-def _cost(used: Totals) -> str:
-    if used.unpriced and used.unpriced == used.steps:
+def cost_of(cost: float, unpriced: int, calls: int) -> str:
+    """What calls cost together, as far as it is known."""
+    if unpriced and unpriced == calls:
         return "not known"
-    return f"${used.cost:.4f}" + (f" and {used.unpriced} calls of unknown price" if used.unpriced else "")
+    return f"${cost:.4f}" + (f" and {unpriced} calls of unknown price" if unpriced else "")
 
 
 def _duration(seconds: float) -> str:
@@ -98,7 +106,14 @@ def _line(row: SessionRow, here: str) -> str:
 
 
 STATUS = Command(name="status", help="show the session, its model and its state", run=status)
-RESUME = Command(name="resume", usage="[ID|TITLE]", help="go on with another session", run=resume, surfaces=TERMINAL)
+RESUME = Command(
+    name="resume",
+    usage="[ID|TITLE]",
+    help="go on with another session",
+    run=resume,
+    surfaces=TERMINAL,
+    complete=offers.sessions,
+)
 SESSIONS = Command(name="sessions", usage="[N]", help="list the latest sessions", run=sessions, surfaces=TERMINAL)
 USAGE = Command(name="usage", help="show tokens, cost, context and duration", run=usage)
 HISTORY = Command(name="history", usage="[N]", help="show the last exchanges", run=history, surfaces=TERMINAL)

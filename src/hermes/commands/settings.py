@@ -1,6 +1,11 @@
 """Commands about how a session works: its model, its tools, its questions, the settings behind them."""
 
+import asyncio
+
+from hermes.app import Wish
 from hermes.app.world import LocalWorld
+from hermes.commands import offers
+from hermes.commands.lasting import how_to_keep, without_flags
 from hermes.commands.registry import TERMINAL, Command, Context, Outcome
 from hermes.protocol.errors import UserError
 from hermes.protocol.ops import Configure
@@ -9,14 +14,23 @@ from hermes.protocol.tools import Tool
 
 async def model(ctx: Context, argument: str) -> Outcome:
     session = ctx.session
-    if not argument:
+    wanted, lasting = without_flags(argument)
+    if not wanted:
         reply = f"Model: `{session.model.name}`, window {session.model.window:,} tokens. `/model NAME` changes it here."
         return Outcome(reply=reply)
     if session.options.model_named is None:
         raise UserError("the model of this session is fixed", "start another session")
-    name = session.options.model_named(argument).name
-    lasting = f"For every new session: `hermes config set model {name}`"
-    return Outcome(ops=(Configure(model=name),), reply=f"Model: `{name}` from the next step on. {lasting}")
+    name = session.options.model_named(wanted).name
+    said = await _keep_model(ctx, wanted) if lasting else how_to_keep(f"/model {wanted}")
+    return Outcome(ops=(Configure(model=name),), reply=f"Model: `{name}` from the next step on. {said}")
+
+
+async def _keep_model(ctx: Context, name: str) -> str:
+    from hermes.app.default_model import keep_model
+
+    await asyncio.to_thread(keep_model, ctx.app.settings, ctx.app.choice(Wish(model=name)))
+    await ctx.app.reload()
+    return "It is kept for every new session."
 
 
 async def yolo(ctx: Context, argument: str) -> Outcome:
@@ -32,6 +46,30 @@ async def yolo(ctx: Context, argument: str) -> Outcome:
 
 
 async def tools(ctx: Context, argument: str) -> Outcome:
+    action, *names = argument.replace(",", " ").split() or ["list"]
+    if action not in ("list", "enable", "disable"):
+        raise UserError(f"tools can be listed, enabled and disabled, not {action!r}", "/tools enable NAME …")
+    if action == "list":
+        return Outcome(reply=_listed(ctx))
+    if not names:
+        raise UserError(f"which tools should be {action}d?", f"/tools {action} NAME …, a tool or a toolset")
+    return _switched(ctx, tuple(names), action == "enable")
+
+
+def _switched(ctx: Context, names: tuple[str, ...], on: bool) -> Outcome:
+    """The session's own tools with some more, or without some; those of MCP servers are left to their settings."""
+    from hermes.tools.toolsets import tool_names
+
+    named, own = tool_names(names), tuple(ctx.session.tools.own)
+    changed = tool_names((*own, *named)) if on else tuple(name for name in own if name not in named)
+    if set(changed) == set(own):
+        return Outcome(reply=f"Nothing to change: {', '.join(named)} {'was' if on else 'was not'} there already.")
+    if not changed:
+        raise UserError("that would leave no tool at all", "/toolsets safe has the harmless ones")
+    return Outcome(ops=(Configure(tools=changed),), reply=f"Tools from the next step on: {', '.join(changed)}")
+
+
+def _listed(ctx: Context) -> str:
     groups: dict[str, list[Tool]] = {}
     for tool in ctx.session.tools.told:
         groups.setdefault(tool.toolset or "other", []).append(tool)
@@ -39,7 +77,7 @@ async def tools(ctx: Context, argument: str) -> Outcome:
     for group, members in groups.items():
         lines.append(f"**{group}**")
         lines += [f"- `{tool.spec.name}`: {_first_sentence(tool.spec.description)}" for tool in members]
-    return Outcome(reply="\n".join(lines) or "This session has no tools.")
+    return "\n".join(lines) or "This session has no tools."
 
 
 async def toolsets(ctx: Context, argument: str) -> Outcome:
@@ -88,10 +126,28 @@ def _first_sentence(text: str) -> str:
     return line.split(". ")[0].rstrip(".")
 
 
-MODEL = Command(name="model", usage="[NAME]", help="show the model, or go on with another one", run=model)
+MODEL = Command(
+    name="model",
+    usage="[NAME] [--global]",
+    help="show the model, or go on with another one",
+    run=model,
+    complete=offers.models,
+)
 YOLO = Command(name="yolo", usage="[on|off]", help="stop or go on asking before dangerous things", run=yolo)
-TOOLS = Command(name="tools", help="list what the model can do here", run=tools, surfaces=TERMINAL)
+TOOLS = Command(
+    name="tools",
+    usage="[list | enable NAME … | disable NAME …]",
+    help="list what the model can do here, or change it",
+    run=tools,
+    surfaces=TERMINAL,
+    complete=offers.tools,
+)
 TOOLSETS = Command(
-    name="toolsets", usage="[NAME …]", help="list toolsets, or use only these", run=toolsets, surfaces=TERMINAL
+    name="toolsets",
+    usage="[NAME …]",
+    help="list toolsets, or use only these",
+    run=toolsets,
+    surfaces=TERMINAL,
+    complete=offers.toolsets,
 )
 CONFIG = Command(name="config", help="show where the settings are and the main ones", run=config, surfaces=TERMINAL)

@@ -1,0 +1,11 @@
+"""The end of a session at a surface."""
+
+from hermes.agent.session import Session
+from hermes.app import App
+
+
+async def close(app: App, session: Session) -> None:
+    """Close a session; one in which nothing was said leaves nothing behind."""
+    await session.close("left")
+    if session.history.turn == 0:
+        await app.store.delete([session.id])

@@ -1,0 +1,1 @@
+"""The terminal screen: a surface like any other, made of Textual."""

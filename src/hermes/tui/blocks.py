@@ -1,0 +1,181 @@
+"""What a conversation on the screen is made of: each block knows its lines at a width. Plain objects, no widgets.
+
+Said      a message of a person, or of something else that speaks to the session
+Answer    what the model says
+Thinking  what it thinks
+Told      one line beside the conversation
+Listed    the plan
+Panel     Markdown that is not of the model: the reply of a command, what was said before
+Called    (calls.py) a tool call, while it runs and after
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+from textual.content import Content
+
+from hermes.commands.transcript import speaker
+from hermes.commands.words import MARKS, first_lines, harmless
+from hermes.protocol.items import Plan, UserMessage, text_of
+from hermes.tui.markdown import Markdown
+from hermes.tui.wrapping import cut, styled, wrap
+
+State = Literal["hidden", "folded", "open"]
+Part = Literal["", "thoughts", "tools", "subagents", "activity"]
+OTHERS_SHOWN = 5
+PARTS: dict[str, Part] = {"subagent": "subagents", "process": "activity"}
+
+
+class View(Struct, frozen=True):
+    """What drawing depends on besides the block: how much of each part is shown, and the signs of the skin."""
+
+    thoughts: State = "folded"
+    tools: State = "folded"
+    subagents: State = "folded"
+    activity: State = "open"
+    only_new: bool = False
+    """Whether a call of the same tool as the call before it is left out."""
+    compact: bool = False
+    prompt: str = "›"
+    sign: str = "●"
+    label: str = ""
+    signs: tuple[tuple[str, str], ...] = ()
+
+    def state(self, part: Part) -> State:
+        return getattr(self, part) if part else "open"
+
+
+class Block:
+    """Something drawn in lines. `state` is what the person chose for this one, against what the view says."""
+
+    part: Part = ""
+    gap = True
+    """Whether an empty line keeps it apart from what stands before and behind it."""
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+
+    def shown(self, view: View) -> State:
+        wanted = view.state(self.part)
+        return wanted if wanted == "hidden" or self.state is None else self.state
+
+    @property
+    def foldable(self) -> bool:
+        return False
+
+    def fold(self, view: View) -> None:
+        """Open what is folded, fold what is open."""
+        self.state = "folded" if self.shown(view) == "open" else "open"
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        raise NotImplementedError
+
+
+class Said(Block):
+    def __init__(self, item: UserMessage) -> None:
+        super().__init__()
+        self._text = harmless(text_of(item.parts)).expandtabs(4)
+        self._person = item.origin in ("person", "redirect")
+        self._name = "" if self._person and not item.sender else speaker(item)
+        self.part = PARTS.get(item.origin, "")
+
+    @property
+    def foldable(self) -> bool:
+        return not self._person
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        name = f"[{harmless(self._name)}] " if self._name else ""
+        text = (name + self._text).split("\n")
+        if not self._person and self.shown(view) == "folded":
+            text = first_lines(text, OTHERS_SHOWN)
+        style = "bold $hermes-prompt" if self._person else "$hermes-dim"
+        head = styled(f"{view.prompt} ", style)
+        return wrap(styled("\n".join(text), "bold" if self._person else "$hermes-dim"), width, head)
+
+
+class Growing(Block):
+    """A text of the model, as far as it has come; `length` counts its characters as they came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.length = 0
+        self.text = ""
+        self.running = True
+
+    def grow(self, text: str) -> None:
+        self.length += len(text)
+        self.text += harmless(text)
+
+    def finish(self, text: str) -> None:
+        """The whole of it."""
+        self.length, self.text, self.running = len(text), harmless(text), False
+
+
+class Answer(Growing):
+    def __init__(self) -> None:
+        super().__init__()
+        self._markdown = Markdown()
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        self._markdown.text = self.text.strip("\n")
+        lines = self._markdown.lines(width)
+        return [styled(view.label, "bold $primary"), *lines] if view.label and lines else lines
+
+
+class Thinking(Growing):
+    part: Part = "thoughts"
+
+    @property
+    def foldable(self) -> bool:
+        return True
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        text = self.text.strip()
+        if not text:
+            return []
+        if self.shown(view) == "folded":
+            first = text.split("\n")[0].replace("**", "")
+            more = "…" if self.running or len(text) > len(first) else ""
+            return [cut(styled(f"▸ thought: {first}{more}", "italic $hermes-dim"), width)]
+        return wrap(styled(text, "italic $hermes-dim"), width, styled("│ ", "$hermes-dim"), styled("│ ", "$hermes-dim"))
+
+
+class Told(Block):
+    """One line beside the conversation."""
+
+    gap = False
+
+    def __init__(self, text: str, style: str = "$hermes-dim", part: Part = "") -> None:
+        super().__init__()
+        self._text, self._style, self.part = harmless(text), style, part
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        return wrap(styled(self._text, self._style), width, "", "  ")
+
+
+class Listed(Block):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self._entries = plan.entries
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        styles = {"in_progress": "bold", "completed": "$text-success", "cancelled": "strike $hermes-dim"}
+        lines: list[Content] = []
+        for entry in self._entries:
+            text = styled(harmless(entry.content), styles.get(entry.status, ""))
+            lines += wrap(text, width, f"  {MARKS[entry.status]} ")
+        return lines
+
+
+class Panel(Block):
+    """Markdown beside the conversation, behind a bar."""
+
+    def __init__(self, text: str, title: str = "", style: str = "$hermes-border") -> None:
+        super().__init__()
+        self._markdown = Markdown(harmless(text))
+        self._title, self._style = harmless(title), style
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        bar = styled("┃ ", self._style)
+        title = [bar + styled(self._title, f"bold {self._style}")] if self._title else []
+        return [*title, *(bar + line for line in self._markdown.lines(width - 2))]

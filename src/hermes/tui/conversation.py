@@ -1,0 +1,209 @@
+"""One open session as the screen sees it: its events become blocks of a page, questions and figures."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+
+from hermes.agent.session import Session
+from hermes.commands.requests import answer_line, asked_lines
+from hermes.commands.transcript import Turn
+from hermes.commands.words import SIGNS, ending, is_mild
+from hermes.protocol.events import (
+    Answered,
+    Asked,
+    Changed,
+    Event,
+    ItemDelta,
+    ItemDone,
+    ItemStarted,
+    Notice,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from hermes.protocol.items import Item, Plan, Reply, Summary, Thought, ToolCall, UserMessage
+from hermes.tui.banner import Banner
+from hermes.tui.blocks import Answer, Growing, Listed, Panel, Said, Thinking, Told
+from hermes.tui.calls import Called
+from hermes.tui.page import Page
+
+NOTICES = {"info": "$hermes-dim", "warning": "$text-warning", "error": "$text-error"}
+
+
+class Conversation:
+    """A session with its page. `changed` is called when something is different that is not on the page."""
+
+    def __init__(
+        self, session: Session, banner: Banner, changed: Callable[["Conversation"], None], *, streaming: bool = True
+    ) -> None:
+        self.session = session
+        self.page = Page()
+        self.banner = banner
+        self.asked: dict[str, Asked] = {}
+        self.title = session.history.title
+        self.queued = 0
+        self.used: Usage | None = None
+        self.cost: float | None = None
+        self.opened = time.monotonic()
+        self.turn_began: float | None = None
+        self.rings = False
+        self._changed = changed
+        self._streaming = streaming
+        self._growing: dict[str, Growing] = {}
+        self._calls: dict[str, Called] = {}
+        self._last_tool = ""
+
+    def begin(self, turns: Sequence[Turn] = ()) -> None:
+        """Start the page with the banner, above it what was said before."""
+        for turn in turns:
+            for item in turn.items:
+                self._done(item)
+        self.page.start_here()
+        self.page.add(self.banner)
+
+    async def follow(self, drawn: Callable[["Conversation"], None]) -> None:
+        """Read the session's events until it is closed; `drawn` is called when the page has changed."""
+        async with aclosing(self.session.events(self.session.history.seq)) as events:
+            async for event in events:
+                self.see(event)
+                drawn(self)
+
+    @property
+    def activity(self) -> str:
+        """What is at work now: a tool's name, or nothing while the model thinks."""
+        return next((call.call.name for call in self._calls.values()), "")
+
+    def tick(self) -> bool:
+        """Count the seconds of calls that run; False if there are none."""
+        for call in self._calls.values():
+            self.page.touch(call)
+        return bool(self._calls)
+
+    def see(self, event: Event) -> None:
+        match event.body:
+            case TurnStarted():
+                self.turn_began = time.monotonic()
+                self._changed(self)
+            case ItemStarted(item=item):
+                self._start(item)
+            case ItemDelta() as delta:
+                self._grow(delta)
+            case ItemDone(item=item):
+                self._done(item)
+            case Asked() as asked:
+                self.asked[asked.request_id] = asked
+                self._changed(self)
+            case Answered() as answered:
+                self._answered(answered)
+            case Usage() as used:
+                self.used = self.used if used.purpose else used
+                self.cost = self.cost if used.cost is None else (self.cost or 0.0) + used.cost
+                self._changed(self)
+            case Notice(code="background", text=text):
+                self.reply(text)
+            case Notice(text=text, level=level):
+                part = "activity" if level == "info" else ""
+                self.page.add(Told(f"{SIGNS[level]} {text}", NOTICES[level], part))
+            case Changed() as changed:
+                self._change(changed)
+            case TurnEnded() as ended:
+                self._end(ended)
+            case _:
+                pass
+
+    def tell(self, text: str, style: str = "$text-warning") -> None:
+        """A line of the screen's own."""
+        self.page.add(Told(text, style))
+
+    def reply(self, markdown: str, title: str = "") -> None:
+        """What a command said."""
+        self.page.add(Panel(markdown, title))
+
+    # Items
+
+    def _start(self, item: Item) -> None:
+        match item:
+            case Reply():
+                self._growing[item.id] = self.page.add(Answer())
+            case Thought():
+                self._growing[item.id] = self.page.add(Thinking())
+            case ToolCall():
+                self._calls[item.id] = self.page.add(Called(item, repeats=item.name == self._last_tool))
+                self._last_tool = item.name
+                self._changed(self)
+            case _:
+                pass
+
+    def _grow(self, delta: ItemDelta) -> None:
+        """More of a text. What comes behind a gap waits for the whole of it."""
+        if (block := self._growing.get(delta.item)) and delta.offset == block.length:
+            if self._streaming or isinstance(block, Thinking):
+                block.grow(delta.text)
+                self.page.touch(block)
+        elif call := self._calls.get(delta.item):
+            match delta.channel:
+                case "args":
+                    call.args += delta.text
+                case "output" | "progress":
+                    call.grow(delta.text)
+                case _:
+                    return
+            self.page.touch(call)
+
+    def _done(self, item: Item) -> None:
+        match item:
+            case UserMessage():
+                self._last_tool = ""
+                self.page.add(Said(item))
+            case Reply() | Thought():
+                block = self._growing.pop(item.id, None)
+                if block is None:
+                    block = self.page.add(Answer() if isinstance(item, Reply) else Thinking())
+                block.finish("" if item.status == "discarded" else item.text)
+                self.page.touch(block)
+            case ToolCall():
+                self._call_done(item)
+            case Plan():
+                self.page.add(Listed(item))
+            case Summary():
+                pass
+
+    def _call_done(self, item: ToolCall) -> None:
+        call = self._calls.pop(item.id, None)
+        if call is None:
+            call = self.page.add(Called(item, repeats=item.name == self._last_tool))
+            self._last_tool = item.name
+        call.finish(item)
+        self.page.touch(call)
+        self._changed(self)
+
+    # The rest
+
+    def _answered(self, answered: Answered) -> None:
+        if asked := self.asked.pop(answered.request_id, None):
+            head, *rest = asked_lines(asked.request)
+            what = f" {rest[0]}" if len(rest) > 1 else ""
+            self.tell(f"? {head}{what} → {answer_line(answered)}", "$hermes-dim")
+        self._changed(self)
+
+    def _change(self, changed: Changed) -> None:
+        match changed:
+            case Changed(cause="rewound", turns=(first, last)):
+                turns = f"turns {first} to {last} are" if first < last else f"turn {last} is"
+                self.tell(f"· {turns} taken back", "$hermes-dim")
+            case Changed(cause="title", title=title):
+                self.title = title
+            case Changed(cause="queue", queue=queue):
+                self.queued = len(queue)
+            case _:
+                pass
+        self._changed(self)
+
+    def _end(self, ended: TurnEnded) -> None:
+        self.turn_began = None
+        self.rings = True
+        self.queued = max(0, self.queued - 1)
+        if ended.reason != "done":
+            mild = is_mild(ended)
+            self.tell(f"{'■' if mild else '✗'} {ending(ended)}", "$text-warning" if mild else "$text-error")
+        self._changed(self)

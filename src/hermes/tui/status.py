@@ -1,0 +1,141 @@
+"""The two lines of figures: what is at work now, and how the session stands."""
+
+import time
+from collections.abc import Callable
+
+from msgspec import Struct
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from hermes.commands.numbers import short, span
+from hermes.tui.blocks import State
+from hermes.tui.skins import Skin
+from hermes.tui.wrapping import cut, styled
+
+WIDE, MEDIUM = 76, 52
+"""Columns from which there is room for everything, and for the main things."""
+BAR = 10
+FRAME = 0.12
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """How a session stands; `servers` is how many MCP servers work, and of how many."""
+
+    model: str = ""
+    used: int = 0
+    size: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    servers: tuple[int, int] = (0, 0)
+    background: int = 0
+    sessions: int = 1
+    asking: int = 0
+    """Other sessions that wait for an answer."""
+
+
+def figures(facts: Facts, width: int) -> Content:
+    """One line, with as much as the width has room for."""
+    share = facts.used / facts.size if facts.size else 0.0
+    percent = styled(f"{share:.0%}", colour(share)) if facts.size else Content("")
+    model, cost = facts.model or "no model yet", "" if facts.cost is None else f"${facts.cost:.4f}"
+    servers = _servers(facts.servers)
+    background = f"{facts.background} in background" if facts.background else ""
+    if width >= WIDE:
+        tokens = f"{short(facts.used)}/{short(facts.size)}" if facts.size else f"{short(facts.used)} tokens"
+        others = f"{facts.sessions} sessions" if facts.sessions > 1 else ""
+        parts = [cut(Content(model), 32), tokens, _bar(share) + percent, cost, span(facts.seconds), servers]
+        parts += [background, others]
+    elif width >= MEDIUM:
+        parts = [cut(Content(model), 24), percent, cost, span(facts.seconds), servers, background]
+    else:
+        parts = [cut(Content(model.rpartition("/")[2]), 24), percent, servers]
+    if facts.asking:
+        parts.append(styled(f"{facts.asking} asks: Ctrl+T", "$warning"))
+    rule = styled(" │ ", "$hermes-dim")
+    return cut(rule.join([Content(part) if isinstance(part, str) else part for part in parts if part]), width)
+
+
+def colour(share: float) -> str:
+    """The more of the window is used, the warmer."""
+    if share < 0.5:
+        return "$success"
+    if share < 0.8:
+        return "yellow"
+    return "darkorange" if share < 0.95 else "$error"
+
+
+def _bar(share: float) -> Content:
+    full = min(BAR, round(share * BAR))
+    return styled("█" * full, colour(share)) + styled("░" * (BAR - full) + " ", "$hermes-dim")
+
+
+def _servers(servers: tuple[int, int]) -> Content:
+    works, there = servers
+    if not there:
+        return Content("")
+    return styled(f"MCP {works}/{there}", "$success" if works == there else "$warning")
+
+
+class StatusBar(Widget):
+    """How the session stands, at the bottom."""
+
+    DEFAULT_CSS = "StatusBar { height: 1; padding: 0 1; background: $surface; color: $foreground; }"
+    facts: reactive[Facts] = reactive(Facts)
+
+    def render(self) -> Content:
+        return figures(self.facts, self.size.width)
+
+
+class Work(Struct, frozen=True):
+    """What is at work: since when, which tool (none while the model thinks), and how many messages wait."""
+
+    since: float
+    tool: str = ""
+    queued: int = 0
+
+
+class Activity(Widget):
+    """A line that moves while something is at work."""
+
+    DEFAULT_CSS = "Activity { height: 1; padding: 0 1; color: $hermes-dim; }"
+
+    def __init__(self, skin: Skin, state: State, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.skin, self.state = skin, state
+        self._note = ""
+        self._work: Work | None = None
+        self._clock = clock
+
+    def on_mount(self) -> None:
+        self._timer = self.set_interval(FRAME, self.refresh, pause=True)
+
+    def show(self, work: Work | None) -> None:
+        self._work = work
+        if work is None:
+            self._timer.pause()
+        else:
+            self._timer.resume()
+        self.refresh()
+
+    def say(self, note: str) -> None:
+        """A word beside what is at work."""
+        self._note = note
+        self.refresh()
+
+    def render(self) -> Content:
+        work = self._work
+        if work is None or self.state == "hidden":
+            return styled(self._note, "$text-warning")
+        seconds = self._clock() - work.since
+        spinner = self.skin.spinner
+        faces = spinner.waiting_faces if work.tool else spinner.thinking_faces
+        face = faces[int(seconds / FRAME) % len(faces)]
+        if self.state == "folded":
+            return styled(face, "$primary")
+        verb = work.tool or spinner.thinking_verbs[int(seconds / 8) % len(spinner.thinking_verbs)]
+        queued = f", {work.queued} queued" if work.queued else ""
+        left, right = spinner.wings[int(seconds) % len(spinner.wings)] if spinner.wings else ("", "")
+        rest = styled(f" {verb} … {seconds:.0f} s{queued} (Esc interrupts)", "$hermes-dim")
+        note = styled(f"  {self._note}", "$text-warning") if self._note else Content("")
+        return cut(styled(f"{left}{face}{right}", "$primary") + rest + note, self.size.width)

@@ -1,0 +1,57 @@
+"""A table of Markdown in columns that fit the width."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from hermes.tui.inline import inline
+from hermes.tui.wrapping import styled
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+GAP = " │ "
+NARROWEST = 4
+
+
+def table(tokens: "Sequence[Token]", width: int) -> list[Content]:
+    rows = _rows(tokens)
+    columns = max(map(len, rows), default=0)
+    rows = [[*row, *[Content("")] * (columns - len(row))] for row in rows]
+    widths = _widths([max(row[n].cell_length for row in rows) for n in range(columns)], width)
+    head, *body = rows
+    rule = styled("─┼─".join("─" * one for one in widths), "$hermes-dim")
+    lines = [*_drawn([cell.stylize_before("bold") for cell in head], widths), rule]
+    for row in body:
+        lines += _drawn(row, widths)
+    return lines
+
+
+def _rows(tokens: "Sequence[Token]") -> list[list[Content]]:
+    rows: list[list[Content]] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(inline(token))
+    return rows
+
+
+def _widths(wanted: list[int], width: int) -> list[int]:
+    """The widest columns give way until all of them fit."""
+    widths = [max(1, one) for one in wanted]
+    room = width - len(GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _drawn(row: list[Content], widths: list[int]) -> list[Content]:
+    cells = [cell.wrap(width) for cell, width in zip(row, widths, strict=True)]
+    lines: list[Content] = []
+    for number in range(max(map(len, cells))):
+        parts = [cell[number] if number < len(cell) else Content("") for cell in cells]
+        padded = [part + " " * (width - part.cell_length) for part, width in zip(parts, widths, strict=True)]
+        lines.append(styled(GAP, "$hermes-dim").join(padded))
+    return lines
