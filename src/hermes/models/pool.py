@@ -54,14 +54,18 @@ class Pool:
     def _open(self, encrypted: bool, proxy: str) -> "httpx2.AsyncClient":
         import httpx2
 
+        from hermes.models.sockets import DirectTransport
+
+        trust = self._trust() if encrypted else False
+        local_address = "0.0.0.0" if self._force_ipv4 else None
+        limits = httpx2.Limits(max_connections=None, keepalive_expiry=KEPT_OPEN)
         try:
-            transport = httpx2.AsyncHTTPTransport(
-                verify=self._trust() if encrypted else False,
-                trust_env=False,
-                proxy=proxy or None,
-                local_address="0.0.0.0" if self._force_ipv4 else None,
-                limits=httpx2.Limits(max_connections=None, keepalive_expiry=KEPT_OPEN),
-            )
+            if proxy:
+                transport = httpx2.AsyncHTTPTransport(
+                    verify=trust, trust_env=False, proxy=proxy, local_address=local_address, limits=limits
+                )
+            else:
+                transport = DirectTransport(verify=trust, local_address=local_address, limits=limits)
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
             raise UserError(f"the proxy {proxy} cannot be used", "set it as http://HOST:PORT") from error
         return httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
