@@ -29,8 +29,8 @@ def test_what_appears_or_goes_is_seen_at_once(tmp_path):
 
 def test_a_folder_that_has_not_changed_for_a_while_is_not_read_again_and_a_change_in_it_is_seen(tmp_path, monkeypatch):
     folders, reads = Folders(), []
-    real = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda folder: reads.append(folder) or real(folder))
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: reads.append(folder) or real(folder))
     (tmp_path / ".config").mkdir()
     long_ago = time.time() - 2 * SETTLED
     os.utime(tmp_path, (long_ago, long_ago))
@@ -44,3 +44,11 @@ def test_a_folder_that_has_not_changed_for_a_while_is_not_read_again_and_a_chang
 
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
     assert found(Folders(), tmp_path / "gone") == set()
+    assert Folders().within(str(tmp_path / "gone")) == ()
+
+
+def test_a_link_to_a_folder_is_not_a_folder_in_it(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "file").touch()
+    assert Folders().within(str(tmp_path)) == ("real",)

@@ -63,7 +63,7 @@ def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
     """All rules, outer places before inner ones."""
     rules: dict[str, Mount] = {}
     secret = set(hidden(bounds.places, bounds.workspace, bounds.folders))
-    stores = list(git_folders(bounds.workspace))
+    stores = list(git_folders(bounds.workspace, bounds.folders))
     writable = [*_writable(bounds), *stores, *bounds.paths]
 
     def add(path: str, kind: Kind, source: str = "") -> None:

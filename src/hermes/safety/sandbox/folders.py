@@ -1,44 +1,60 @@
-"""Which of some names are in a folder: asked before every command, so a folder that has not changed is not read again."""
+"""What lies in a folder: asked before every command, so a folder that has not changed is not read again."""
 
 import os
 import time
 from collections.abc import Iterator
 from functools import cache
 
+from msgspec import Struct
+
 SETTLED = 2.0
 """Seconds after which a folder's time can be trusted: file systems count them in steps of some milliseconds."""
+
+
+class Listing(Struct, frozen=True):
+    """What a folder held at some time of its own: all names, and those that are folders and no links."""
+
+    changed: int
+    names: frozenset[str]
+    folders: tuple[str, ...]
 
 
 class Folders:
     """What was found in folders, for as long as they stay as they were. One per sandbox."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, tuple[str, ...]], tuple[int, tuple[str, ...]]] = {}
+        self._known: dict[str, Listing] = {}
 
     def those_in(self, folder: str, names: tuple[str, ...]) -> Iterator[str]:
         """The paths of those names that are there now; a name may be a path of several parts."""
-        for name in self._candidates(folder, names):
-            if os.path.lexists(path := f"{folder}/{name}"):
-                yield path
+        for top in self._look(folder).names & _by_top(names).keys():
+            for name in _by_top(names)[top]:
+                if os.path.lexists(path := f"{folder}/{name}"):
+                    yield path
 
-    def _candidates(self, folder: str, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The names whose first part is in the folder."""
+    def within(self, folder: str) -> tuple[str, ...]:
+        """The names of the folders in a folder."""
+        return self._look(folder).folders
+
+    def _look(self, folder: str) -> Listing:
         try:
             changed = os.stat(folder).st_mtime_ns
-            known = self._known.get((folder, names))
-            if known is not None and known[0] == changed:
-                return known[1]
-            tops = _by_top(names)
-            found = tuple(name for entry in os.listdir(folder) for name in tops.get(entry, ()))
+            known = self._known.get(folder)
+            if known is not None and known.changed == changed:
+                return known
+            with os.scandir(folder) as entries:
+                found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
         except OSError:
-            return ()
+            return Listing(0, frozenset(), ())
+        listing = Listing(changed, frozenset(found), tuple(name for name, is_folder in found.items() if is_folder))
         if time.time() - changed / 1e9 > SETTLED:
-            self._known[folder, names] = changed, found
-        return found
+            self._known[folder] = listing
+        return listing
 
 
 @cache
 def _by_top(names: tuple[str, ...]) -> dict[str, list[str]]:
+    """Names by their first part."""
     tops: dict[str, list[str]] = {}
     for name in names:
         tops.setdefault(name.partition("/")[0], []).append(name)

@@ -3,20 +3,18 @@
 import os
 from collections.abc import Iterator
 
+from hermes.safety.sandbox.folders import Folders
+
 # Programs named in these run whenever the person uses git later: they stay as they are.
 RUNS_LATER = ("hooks", "config", "config.worktree")
 
 
-def git_folders(workspace: str) -> Iterator[str]:
+def git_folders(workspace: str, folders: Folders) -> Iterator[str]:
     """The .git folders that work in this folder writes to: its own or the one above it, and those of folders in it."""
     if found := _nearest(workspace):
         yield from _stores(found)
-    try:
-        entries = list(os.scandir(workspace))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name != ".git" and entry.is_dir(follow_symlinks=False) and _is_store(path := f"{entry.path}/.git"):
+    for name in folders.within(workspace):
+        if name != ".git" and os.path.lexists(path := f"{workspace}/{name}/.git") and _is_store(path):
             yield path
 
 
