@@ -1,7 +1,7 @@
 """Ask the questions of LoCoMo, a published set of long conversations: python -m bench.locomo locomo10.json
 
 Each of its conversations becomes a store of its own, or with --together one store for all; each of its sessions a session,
-one speaker the person and the other the model. A question is found if a session that its evidence lies in is among the first
+each of its turns a message. A question is found if a session that its evidence lies in is among the first
 five; recall is the share of such sessions that are. The file is its authors', and not part of this project.
 """
 
@@ -51,14 +51,14 @@ class Result(Struct, frozen=True):
 def read(sample: dict[str, Any]) -> tuple[list[Talk], list[Asked]]:
     """One conversation, and what is asked about it."""
     name, conversation = sample["sample_id"], sample["conversation"]
-    person = conversation["speaker_a"]
     talks = [
-        Talk(_name(name, match[1]), "", _moment(conversation.get(f"{key}_date_time", "")), _lines(turns, person))
+        Talk(_name(name, match[1]), "", _moment(conversation.get(f"{key}_date_time", "")), tuple(map(_line, turns)))
         for key, turns in conversation.items()
         if (match := _session.match(key)) and turns
     ]
     asked = [
-        Asked(KINDS.get(row["category"], "other"), str(row["question"]), frozenset(sessions))
+        # Quotation marks are prose here, not the request for a phrase.
+        Asked(KINDS.get(row["category"], "other"), str(row["question"]).replace('"', " "), frozenset(sessions))
         for row in sample["qa"]
         if (sessions := [_name(name, number) for number in _evidence.findall(" ".join(row.get("evidence") or ()))])
     ]
@@ -69,19 +69,9 @@ def _name(sample: str, number: str) -> str:
     return f"{sample}-{int(number):03}"
 
 
-def _lines(turns: Sequence[dict[str, Any]], person: str) -> tuple[str, ...]:
-    """The turns with their speakers. A talk's lines belong to the person and the model in turn: two of one are joined."""
-    lines: list[str] = []
-    for turn in turns:
-        picture = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
-        line = f"{turn['speaker']}: {turn.get('text', '')}{picture}"
-        if len(lines) % 2 == (turn["speaker"] == person):
-            if not lines:
-                lines.append("")
-            lines[-1] = f"{lines[-1]}\n{line}".strip()
-        else:
-            lines.append(line)
-    return tuple(lines)
+def _line(turn: dict[str, Any]) -> str:
+    picture = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+    return f"{turn['speaker']}: {turn.get('text', '')}{picture}"
 
 
 def _moment(text: str) -> float:

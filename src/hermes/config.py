@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes.protocol.errors import UserError
-from hermes.protocol.memories import TARGETS, Target
+from hermes.protocol.targets import TARGETS, Target
 
 SECRET_NAME = re.compile(r"^[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD)(_\d+)?$")
 _variable = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -283,6 +283,22 @@ class MemorySettings(Struct, frozen=True):
         return {"memory": self.memory_char_limit, "user": self.user_char_limit}
 
 
+class HonchoSettings(Struct, frozen=True):
+    """The Honcho server that knows the person: where it is, what they are called there, and how it is used.
+
+    `recall` is what reaches a session: context in its prompt, tools, or both (hybrid); every `cadence` turns the context is
+    asked for anew. {profile} in `workspace` is the profile's name.
+    """
+
+    base_url: str = ""
+    workspace: str = "hermes-{profile}"
+    peer: str = "person"
+    agent: str = "hermes"
+    recall: Literal["hybrid", "context", "tools"] = "hybrid"
+    cadence: int = 2
+    timeout: float = 30
+
+
 class Security(Struct, frozen=True):
     """Whether keys are masked, and whether URLs may lead into own networks."""
 
@@ -331,6 +347,7 @@ class File(Struct, frozen=True):
     mcp: Mcp = Mcp()
     tools: ToolsSettings = ToolsSettings()
     memory: MemorySettings = MemorySettings()
+    honcho: HonchoSettings = HonchoSettings()
     skills: SkillsSettings = SkillsSettings()
     curator: CuratorSettings = CuratorSettings()
     security: Security = Security()
@@ -442,6 +459,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    except IsADirectoryError:
+        raise UserError(f"{path} is a folder", f"remove it: rm -r {path}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
             f"cannot read {path}: {error}", f"mend or remove it: hermes config edit, or rm {path}"

@@ -70,6 +70,26 @@ def test_a_broken_config_stops_neither_doctor_nor_edit_nor_setup(hermes: Hermes)
     assert (made.code, aside.read_text(), look(hermes)[0]) == (0, BROKEN, 0)
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00x", b"- a\n- b\n", b"just a word", b"agent: {max_turns: lots}\n"])
+def test_whatever_stands_in_config_it_can_be_looked_at_and_edited(hermes: Hermes, content: bytes) -> None:
+    hermes.config.write_bytes(content)
+    code, found = look(hermes)
+    assert (code, found["config.yaml"][0][:5]) == (1, "fail:")
+    assert "hermes config edit" in found["config.yaml"][0] and "database" in found
+    mended = hermes("config", "edit", EDITOR="cp /dev/null")
+    assert (mended.code, hermes.config.read_bytes()) == (0, b"")
+
+
+def test_a_folder_in_the_place_of_config_is_named_with_what_to_do(hermes: Hermes) -> None:
+    hermes.config.mkdir()
+    code, found = look(hermes)
+    assert (code, found["config.yaml"][0]) == (
+        1,
+        f"fail: {hermes.config} is a folder (remove it: rm -r {hermes.config})",
+    )
+    assert "database" in found and hermes("config", "edit").err.count("\n") == 1
+
+
 def test_a_wrong_value_and_an_unknown_key_are_named_with_their_line(hermes: Hermes) -> None:
     hermes.write_config("# mine\nagent:\n  max_turns: many\n")
     code, found = look(hermes)

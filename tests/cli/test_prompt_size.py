@@ -22,7 +22,7 @@ def hermes(tmp_path: Path) -> Hermes:
 def test_the_parts_add_up(hermes: Hermes) -> None:
     size = json.loads(hermes("prompt-size", "--json", "-m", "openai:gpt-6").out)
     assert (size["model"], size["profile"]) == ("openai:gpt-6", "full")
-    assert [part["name"] for part in size["sections"]] == ["identity", "guidance", "environment", "date"]
+    assert [part["name"] for part in size["sections"]] == ["identity", "guidance", "skills", "environment", "date"]
     between = 2 * (len(size["sections"]) - 1)
     assert size["system"]["bytes"] == sum(part["bytes"] for part in size["sections"]) + between
     commas_and_brackets = len(size["tools"]) + 1

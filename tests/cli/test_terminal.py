@@ -31,7 +31,8 @@ async def test_the_chosen_terminal_is_shown(home: Path, capsys: pytest.CaptureFi
 async def test_a_terminal_that_works_is_measured(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert await run("test") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert [row[:2] for row in rows][-7:] == [
+    assert [row[:2] for row in rows] == [
+        ["sandbox", "ok"],
         ["first command", "ok"],
         ["commands", "ok"],
         ["folder and exports", "ok"],
@@ -40,8 +41,15 @@ async def test_a_terminal_that_works_is_measured(home: Path, capsys: pytest.Capt
         ["files", "ok"],
         ["search", "ok"],
     ]
+    assert rows[0][2].split(":")[0] in ("bubblewrap", "landlock")
     assert " ms each" in rows[-6][2]
     assert "MB/s" in rows[-2][2]
+
+
+async def test_a_sandbox_that_is_off_is_said_to_be(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "config.yaml").write_text("terminal: {sandbox: 'off'}")
+    assert await run("test") == 0
+    assert capsys.readouterr().out.startswith("sandbox\tok\toff: hermes config set terminal.sandbox auto\n")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ async def test_budgets_are_shown_and_changed(tmp_path):
             "- tokens: no limit",
             "- money: no limit",
             "- time: no limit",
+            "",
             "`/budget steps 50` changes one, `none` takes it away.",
         ]
         for typed in ("steps 50", "tokens 200k", "money $0.50", "time 10m"):

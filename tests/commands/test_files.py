@@ -40,7 +40,7 @@ async def test_rollback_lists_the_checkpoints(tmp_path):
     async with person(tmp_path, model()) as me:
         assert (await me.reply("/rollback")).startswith(f"There are no checkpoints of `{tmp_path}/work` yet")
         await two_changes(me, tmp_path / "work")
-        head, *lines, hint = (await me.reply("/rollback")).splitlines()
+        head, *lines, _, hint = (await me.reply("/rollback")).splitlines()
         assert head == f"Checkpoints of `{tmp_path}/work`, the newest first:"
         assert [re.sub(r"\d{4}-\S+ \S+,", "T,", line) for line in lines] == [
             "- 1: T, before a change in turn 3",

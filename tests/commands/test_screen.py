@@ -11,7 +11,7 @@ from tests.commands.surface import person
 async def test_help_lists_every_command_of_the_surface(tmp_path):
     async with person(tmp_path) as me:
         lines = (await me.reply("/help")).splitlines()
-        assert len(lines) == len(BUILTIN) + 1
+        assert len(lines) == len(BUILTIN) + 2
         assert "- `/undo [N]`: take back the last exchange, or the last N" in lines
         me.surface = "chat"
         assert not [line for line in (await me.reply("/help")).splitlines() if "/quit" in line]

@@ -36,12 +36,8 @@ async def test_yolo_turns_questions_off_and_on(tmp_path):
 async def test_tools_lists_them_by_toolset(tmp_path):
     async with person(tmp_path) as me:
         lines = (await me.reply("/tools")).splitlines()
-        assert [line for line in lines if line.startswith("**")] == [
-            "**file**",
-            "**terminal**",
-            "**todo**",
-            "**clarify**",
-        ]
+        heads = [line for line in lines if line.startswith("**")]
+        assert heads[:5] == ["**file**", "**terminal**", "**todo**", "**clarify**", "**memory**"]
         assert "- `terminal`: Run a bash command" in lines
 
 
@@ -74,11 +70,13 @@ async def test_global_keeps_the_model_for_every_new_session_as_it_is_written_the
 
 async def test_tools_are_enabled_and_disabled_for_this_session(tmp_path):
     async with person(tmp_path) as me:
-        assert await me.reply("/tools disable terminal, todo") == (
+        assert (await me.reply("/tools disable terminal, todo")).startswith(
             "Tools from the next step on: read_file, write_file, patch, search_files, clarify"
         )
         await me.stage.until(lambda: "terminal" not in me.session.tools)
-        assert (await me.reply("/tools enable todo")).endswith("search_files, todo, clarify")
+        assert (await me.reply("/tools enable todo")).startswith(
+            "Tools from the next step on: read_file, write_file, patch, search_files, todo, clarify"
+        )
         await me.stage.until(lambda: "todo" in me.session.tools)
         assert await me.reply("/tools enable todo") == "Nothing to change: todo was there already."
         assert await me.reply("/tools list") == await me.reply("/tools")

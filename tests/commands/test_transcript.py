@@ -49,5 +49,11 @@ def test_a_recap_has_questions_and_last_answers_only():
     assert recap(TURNS, 1) == "**Process:** It ended.\n\n**Hermes:** Fine."
 
 
+def test_code_that_is_cut_does_not_swallow_what_follows():
+    asked = UserMessage(id="1", turn=1, step=0, index=0, parts=(Text("See:\n```txt\none\ntwo\nthree\nfour\n```"),))
+    answer = Reply(id="2", turn=1, step=1, index=0, text="Seen.")
+    assert recap([Turn([asked, answer])], 1) == "**You:** See:\none\ntwo…\n\n**Hermes:** Seen."
+
+
 def test_a_fence_is_longer_than_any_in_the_text():
     assert fenced("a ````` b", "text") == "``````text\na ````` b\n``````"

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from hermes.app.skills import Skills
     from hermes.app.supply import ServerSupply
     from hermes.app.titles import Titles
+    from hermes.app.user_model import OpenUserModel
     from hermes.mcp.contract import Sample
     from hermes.models.local import Local
     from hermes.safety.secrets.redact import Redactor
@@ -239,6 +240,17 @@ class App:
         return asked[-1].id if asked else ""
 
     @cached_property
+    def user_model(self) -> "OpenUserModel | None":
+        """What knows the person besides memory; None where the settings name nothing."""
+        if not self.settings.file.memory.provider:
+            return None
+        from hermes.app.user_model import OpenUserModel
+
+        opened = OpenUserModel(self)
+        self._stack.push_async_callback(opened.close)
+        return opened
+
+    @cached_property
     def _reviews(self) -> "Reviews":
         from hermes.app.reviews import Reviews
 
@@ -375,6 +387,8 @@ class App:
         self._sessions[session.id] = session
         if wish.can_ask and file.memory.reviews and model.profile != "small":
             self._reviews.follow(session)
+        if self.user_model and model.profile != "small":
+            self.user_model.follow(session)
         if wish.resume:
             return session
         if wish.can_ask and "title_generation" in file.auxiliary:
@@ -444,7 +458,9 @@ class App:
     def tools(self, wish: Wish, profile: str) -> tuple[Tool, ...]:
         from hermes.tools.toolsets import make_tools
 
-        return make_tools(self._toolsets(wish, profile), self.settings.file, self._own_tools(wish, profile))
+        names = self._toolsets(wish, profile)
+        more = self.user_model.tools() if self.user_model and "memory" in self._tool_names(wish, profile) else ()
+        return (*make_tools(names, self.settings.file, self._own_tools(wish, profile)), *more)
 
     def _toolsets(self, wish: Wish, profile: str) -> list[str]:
         """The toolsets of a session, without those of MCP servers."""
@@ -534,7 +550,7 @@ class App:
             skills=self._skills_block(wish, profile),
             extra=wish.system,
             rules=rules.find_rules(cwd) if wish.use_rules else ("", ""),
-            memory=self.memory.block() if profile != "small" else "",
+            memory="" if profile == "small" else self.memory.block(self.user_model.block() if self.user_model else ""),
             small=profile == "small",
         )
 

@@ -12,10 +12,11 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from hermes.agent.aside import ask_aside
 from hermes.agent.session import Session
-from hermes.protocol.errors import HermesError
+from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.events import Notice, TurnEnded, TurnStarted, Usage
 from hermes.protocol.memories import Reviewed
 from hermes.protocol.models import Model
@@ -54,9 +55,12 @@ class Reviews:
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_at_a_time = asyncio.Lock()
         self._sweeper: asyncio.Task[None] | None = None
+        self._followed: WeakSet[Session] = WeakSet()
+        self._tried: set[str] = set()
 
     def follow(self, session: Session) -> None:
-        self._start(self._follow(session, session.history.seq))
+        self._followed.add(session)
+        self._start(self._quietly(self._follow(session, session.history.seq), session.id))
         if self._sweeper is None:
             self._sweeper = self._start(self._sweep())
 
@@ -89,6 +93,7 @@ class Reviews:
                     rests = self._after_turn(session, watch.span, event.body)
         if rests is not None:
             rests.cancel()
+        await asyncio.sleep(self._settling)  # a process that is about to end leaves it to another
         await self._review_closed(session.id)
 
     def _after_turn(self, session: Session, span: "Span", ended: TurnEnded) -> asyncio.TimerHandle | None:
@@ -103,7 +108,7 @@ class Reviews:
 
     async def _review_open(self, session: Session, span: "Span", *, nudged: bool = False) -> None:
         async def review() -> None:
-            outcome = await self._review(session.id, span, lambda: session.model, session.tell, nudged=nudged)
+            outcome = await self._review(session.id, span, lambda: session.model, self._tell(session), nudged=nudged)
             if outcome is not None and outcome.line:
                 await session.tell(Notice(outcome.line, code="memory"))
 
@@ -112,12 +117,17 @@ class Reviews:
     # Sessions that nobody has open
 
     async def _sweep(self) -> None:
-        """Whenever there has been nothing to do for a while: review one session that was left."""
+        """Whenever there is nothing else to do: review one session that was left, and each only once."""
         while True:
             await asyncio.sleep(self._idle)
-            since = time.time() - BACKLOG
-            for name in (await self._app.store.memories.unreviewed(since, UNREAD))[:1]:
-                await self._review_closed(name)
+            if not any(session.busy for session in self._followed):
+                await self._quietly(self._take_one(), "of another process")
+
+    async def _take_one(self) -> None:
+        left = await self._app.store.memories.unreviewed(time.time() - BACKLOG, UNREAD)
+        for name in [name for name in left if name not in self._tried][:1]:
+            self._tried.add(name)
+            await self._review_closed(name)
 
     async def _review_closed(self, name: str) -> None:
         await self._quietly(self._read_and_review(name), name)
@@ -132,13 +142,24 @@ class Reviews:
             return
         mark = await self._app.store.memories.reviewed(name)
         span = await read_span(self._app.store, name, mark.seq)
-        if found := wishes(span.items):
-            memory = self._app.memory
-            async with memory.notebook.change("review", name) as draft:
-                apply_wishes(draft.entries, Found(session=name, wishes=found), self._app.settings.file.memory.targets)
+        targets = self._app.settings.file.memory.targets
+        if targets and (found := wishes(span.items)):
+            async with self._app.memory.notebook.change("person", name, found[0].item) as draft:
+                apply_wishes(draft.entries, Found(session=name, wishes=found), targets)
         outcome = await self._review(name, span, lambda: self._app.model_of(row), self._spend(name))
         if outcome is not None and outcome.line:
             log.info("session %s was reviewed: %s", name, outcome.line)
+
+    def _tell(self, session: Session) -> Tell:
+        """Tell an open session; what was spent counts also if it was closed meanwhile."""
+
+        async def tell(body: Notice | Usage) -> None:
+            try:
+                await session.tell(body)
+            except UserError:
+                await self._spend(session.id)(body)
+
+        return tell
 
     def _spend(self, session: str) -> Tell:
         async def spend(body: Notice | Usage) -> None:

@@ -50,7 +50,7 @@ def make_world(
     file = settings.file
     places = places_of(settings.home, settings.environ.get("HOME") or Path.home())
     teller = Teller()
-    inner, files, sandbox = _terminal(settings, session, cwd, places, teller)
+    inner, files, sandbox = terminal_of(settings, session, cwd, places, teller)
     local = inner.kind == "local"
     terminal = RememberedTerminal(inner, lambda info: store.save(session, info))
     kept = file.checkpoints
@@ -72,6 +72,8 @@ def make_world(
         not_undoable=checkpoints.not_undoable if checkpoints else lambda path: "",
         contracts=Contracts(settings.home / "mcp-contracts.json"),
         described=described,
+        is_private=sandbox.is_private if sandbox else lambda path: False,
+        hides_keys=sandbox.hides_keys if sandbox else lambda: False,
     )
     return LocalWorld(
         cwd if local else inner.cwd,
@@ -89,7 +91,7 @@ def make_world(
     )
 
 
-def _terminal(
+def terminal_of(
     settings: Settings, session: str, cwd: str, places: Places, tell: Callable[[str], None]
 ) -> tuple[Terminal, Files, "LocalSandbox | None"]:
     """The terminal that the settings name, its files, and what holds its commands."""
@@ -107,7 +109,7 @@ def _terminal(
 
     wanted = Wanted(file.terminal.sandbox, file.terminal.network == "on", file.terminal.sandbox_paths)
     box = LocalSandbox(session, cwd, places, env, wanted=wanted, tell=tell)
-    terminal = LocalTerminal(cwd, env, name=session, sandbox=box)
+    terminal = LocalTerminal(cwd, env, name=session, sandbox=box, popen=box.popen)
     return terminal, LocalFiles(lambda: terminal.cwd, env, box.outside, box.named), box
 
 

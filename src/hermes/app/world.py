@@ -16,7 +16,7 @@ from hermes.protocol.events import Answered, Approval, Request
 from hermes.protocol.terminals import Files, Terminal
 from hermes.safety import smart
 from hermes.safety.gate import Gate
-from hermes.safety.gated import GatedFiles, GatedTerminal
+from hermes.safety.gated import GatedFiles, GatedTerminal, is_input_of
 from hermes.safety.permit import Advise, Permit, ask_the_person
 
 if TYPE_CHECKING:
@@ -80,9 +80,10 @@ class LocalWorld:
         permit = Permit(self.gate, here, self._asking(scope.ask), timeout=self._patience, advise=self._smart(scope))
         places = self.gate.policy.places
         before = self._before_change(scope)
+        after = self._sandbox.look_after if self._sandbox else lambda: None
         return Equipment(
             files=GatedFiles(self.files, permit, before, places, self.terminal.kind, self._begin),
-            terminal=GatedTerminal(self.terminal, permit, before, places, self._typed, self._begin),
+            terminal=GatedTerminal(self.terminal, permit, before, places, self._typed, self._begin, after),
             permit=permit,
         )
 
@@ -117,7 +118,7 @@ class LocalWorld:
             if isinstance(request, Approval) and isinstance(request.action, RunCommand) and self._sandbox is not None:
                 command = request.action.command
                 # What is typed into a process runs within the bounds that the process has.
-                is_typed = any(command.startswith(f"{one.info.command} <<< ") for one in self.terminal.processes)
+                is_typed = any(is_input_of(one.info.command, command) for one in self.terminal.processes)
                 if opened := "" if is_typed else self._sandbox.opens(command, request.action.cwd):
                     request = msgspec.structs.replace(request, why="; ".join(filter(None, (request.why, opened))))
             return await ask(request, timeout)

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hermes import config
+from hermes.cli.logfiles import keep_off_the_screen
 
 if TYPE_CHECKING:
     from hermes.tui.desk import Started
@@ -32,6 +33,7 @@ async def talk_on_screen(args: argparse.Namespace) -> int:
     """Talk until the person leaves; returns the exit code."""
     from hermes.tui.screen import HermesScreen  # Textual: a fifth of a second
 
+    keep_off_the_screen()
     settings = config.load(use_file=not getattr(args, "ignore_user_config", False))
     async with AsyncExitStack() as stack:
 

@@ -176,6 +176,14 @@ def log_to_stderr() -> None:
     logging.getLogger().setLevel(logging.INFO)
 
 
+def keep_off_the_screen() -> None:
+    """Log to the files only: the full screen is drawn on stderr, and a line there would tear it."""
+    root = logging.getLogger()
+    for handler in root.handlers[:]:
+        if isinstance(handler, logging.StreamHandler):
+            root.removeHandler(handler)
+
+
 def name_session(session: str) -> None:
     """From now on lines belong to this session."""
     for handler in logging.getLogger().handlers:

@@ -23,6 +23,8 @@ from hermes.protocol.errors import HermesError, UserError
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("hermes.cli.chat", "talk in this terminal, or ask one question with -q"),
     "sessions": ("hermes.cli.sessions", "list, show, export, rename, delete or prune stored sessions"),
+    "memory": ("hermes.cli.memory", "show what is remembered, why, undo it, decide about what waits"),
+    "honcho": ("hermes.cli.honcho", "show whether the Honcho user model is used and reached"),
     "insights": ("hermes.cli.insights", "show what was used: tokens, cost, models, tools, hours"),
     "learn": ("hermes.cli.learn", "show what was learned, from which message, and what it saved"),
     "replay": ("hermes.cli.replay", "show a stored session's events again"),
@@ -88,7 +90,7 @@ def global_flags() -> Parser:
     flags.add_argument("--no-restore-cwd", action="store_true", help="resume here, not in the session's folder")
     flags.add_argument("--pass-session-id", action="store_true", help="tell the model the id of its session")
     flags.add_argument("-p", "--profile", metavar="NAME", help="use the home of this profile")
-    flags.add_argument("-v", "--verbose", action="store_true", help="log to stderr")
+    flags.add_argument("-v", "--verbose", action="store_true", help="log to stderr; on the full screen, more to the log file")
     return flags
 
 

@@ -50,6 +50,7 @@ async def run(args: argparse.Namespace) -> int:
         wish = await wish_of(app, args, can_ask=False)
         choice = app.choice(wish)
         profile = "small" if choice.provider == LOCAL else "full"
+        await app.skills.shelf.refresh()
         sections = app.sections(wish, profile)
         specs = tuple(tool.spec for tool in app.tools(wish, profile))
     count, counted = _counter()

@@ -25,7 +25,9 @@ _amount = re.compile(r"\$?(\d+(?:\.\d+)?)\s*([a-z]*)")
 async def budget(ctx: Context, argument: str) -> Outcome:
     words, lasting = without_flags(argument.lower())
     if not words:
-        return Outcome(reply="\n".join([*budget_lines(ctx), "`/budget steps 50` changes one, `none` takes it away."]))
+        return Outcome(
+            reply="\n".join([*budget_lines(ctx), "", "`/budget steps 50` changes one, `none` takes it away."])
+        )
     what, _, amount = words.partition(" ")
     if what not in SETTINGS:
         raise UserError(f"there is no budget {what!r}", f"choose from {', '.join(SETTINGS)}")

@@ -88,9 +88,8 @@ def _listed(checkpoints: "tuple[Checkpoint, ...]", folder: str, session: str) ->
         turn = _turn_of(each, session)
         at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
         lines.append(f"- {each.number}: {at}, {each.why}" + (f" in turn {turn}" if turn else ""))
-    lines.append(
-        "`/rollback N` puts the folder back, `/rollback N FILE` one file, `/rollback diff N` shows the changes."
-    )
+    how = "`/rollback N` puts the folder back, `/rollback N FILE` one file, `/rollback diff N` shows the changes."
+    lines += ["", how]
     return "\n".join(lines)
 
 

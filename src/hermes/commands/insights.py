@@ -20,7 +20,7 @@ LONGEST = 3_660
 EVERY = 1_000_000
 MOST = 8
 """Bars in a plot: what comes behind is summed up."""
-WIDTHS = {"terminal": 56, "chat": 34}
+WIDTHS = {"terminal": 52, "chat": 34}
 DAY = 86_400.0
 
 

@@ -4,7 +4,7 @@ from hermes.app import App, Wish
 
 OFFLINE = (
     "no model is set and no key is found: using the embedded offline model, a basic mode "
-    "(for a better one: hermes config set OPENROUTER_API_KEY YOUR-KEY)"
+    "(for a better one: hermes setup, or hermes config set OPENROUTER_API_KEY YOUR-KEY)"
 )
 
 

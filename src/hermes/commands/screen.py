@@ -24,7 +24,9 @@ async def show_help(ctx: Context, argument: str) -> Outcome:
         command = ctx.registry.find(argument.removeprefix("/"), ctx.surface)
         return Outcome(reply=_line(command))
     lines = [f"- {_line(command)}" for command in ctx.registry.commands if ctx.surface in command.surfaces]
-    return Outcome(reply="\n".join([*lines, "Skills are commands too: /skills lists them. The beginning of a name is enough."]))
+    return Outcome(
+        reply="\n".join([*lines, "", "Skills are commands too: /skills lists them. The beginning of a name is enough."])
+    )
 
 
 async def clear(ctx: Context, argument: str) -> Outcome:

@@ -49,7 +49,7 @@ async def usage(ctx: Context, argument: str) -> Outcome:
 async def sessions(ctx: Context, argument: str) -> Outcome:
     rows = await ctx.app.store.sessions(limit=number(argument, LISTED, "/sessions 30"))
     lines = [_line(row, ctx.session.id) for row in rows]
-    text = "\n".join([*lines, "`/resume ID` or `/resume TITLE` goes on with one."])
+    text = "\n".join([*lines, "", "`/resume ID` or `/resume TITLE` goes on with one."])
     return Outcome(reply=text) if argument else Outcome(screen=Screen("sessions", text))
 
 

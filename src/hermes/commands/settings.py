@@ -75,7 +75,7 @@ def _listed(ctx: Context) -> str:
         groups.setdefault(tool.toolset or "other", []).append(tool)
     lines: list[str] = []
     for group, members in groups.items():
-        lines.append(f"**{group}**")
+        lines += [*([""] if lines else []), f"**{group}**"]
         lines += [f"- `{tool.spec.name}`: {_first_sentence(tool.spec.description)}" for tool in members]
     return "\n".join(lines) or "This session has no tools."
 
@@ -90,7 +90,7 @@ async def toolsets(ctx: Context, argument: str) -> Outcome:
             for name, members in TOOLSETS.items()
             if name != "*"
         ]
-        return Outcome(reply="\n".join([*lines, "`/toolsets NAME …` uses these and no others in this session."]))
+        return Outcome(reply="\n".join([*lines, "", "`/toolsets NAME …` uses these and no others in this session."]))
     chosen = tuple(argument.replace(",", " ").split())
     names = tool_names(chosen)
     return Outcome(ops=(Configure(tools=chosen),), reply=f"Tools from the next step on: {', '.join(names)}")
@@ -112,7 +112,7 @@ async def config(ctx: Context, argument: str) -> Outcome:
         ("display.streaming", str(file.display.streaming).lower()),
     )
     lines = [f"Settings: `{settings.config_path}`", *(f"- `{key}`: {value}" for key, value in rows)]
-    return Outcome(reply="\n".join([*lines, "`hermes config set KEY VALUE` changes one for new sessions."]))
+    return Outcome(reply="\n".join([*lines, "", "`hermes config set KEY VALUE` changes one for new sessions."]))
 
 
 def asks_nobody(ctx: Context) -> bool:

@@ -128,6 +128,7 @@ def _blocks(item: Item) -> Iterator[str]:
 
 
 def _cut(text: str, length: int) -> str:
-    lines = text.strip().splitlines()
+    """The first lines. Fences of code go: one that is never closed would swallow what comes after it."""
+    lines = [line for line in text.strip().splitlines() if not line.lstrip().startswith(("```", "~~~"))]
     short = "\n".join(lines[:LINES_SHOWN])
     return short if len(short) <= length and len(lines) <= LINES_SHOWN else short[: length - 1].rstrip() + "…"

@@ -27,11 +27,12 @@ def about(call: ToolCall) -> str:
 
 
 def notes(call: ToolCall) -> list[str]:
-    """What there is to know of a call that is over: lines changed, how it ended if not well, how long it took."""
+    """What there is to know of a call that is over: lines changed, how it ended if not well, how long it ran."""
     found = [counts(call.files)] if call.files else []
     if call.status != "done":
         found.append("outcome unknown" if call.status == "unknown" else call.status)
-    return [*found, *([f"({call.seconds:.1f} s)"] if call.seconds >= 0.1 else [])]
+    ran = call.status != "refused" and call.seconds >= 0.1
+    return [*found, *([f"({call.seconds:.1f} s)"] if ran else [])]
 
 
 def counts(files: tuple[FileChange, ...]) -> str:

@@ -14,6 +14,7 @@
     │  └─ BadRequest        anything else the provider says is our fault
     ├─ ToolError            the model sees it as the call's result
     │  └─ Denied            the gate or the person said no
+    │     └─ Unanswered     nobody could be asked, or nobody answered
     ├─ TerminalError
     ├─ PlatformError
     ├─ StoreError
@@ -95,6 +96,10 @@ class ToolError(HermesError):
 
 class Denied(ToolError):
     """An effect was not permitted."""
+
+
+class Unanswered(Denied):
+    """A person would have to permit it, and none has answered."""
 
 
 class TerminalError(HermesError):

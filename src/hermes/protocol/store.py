@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from hermes.protocol.events import Event
+from hermes.protocol.events import Event, Usage
 from hermes.protocol.ops import AnyOp, Receipt
 from hermes.protocol.terminals import ProcessInfo
 
@@ -179,6 +179,10 @@ class Processes(Protocol):
 
 class Usages(Protocol):
     """What was used, day by day in local time, since a moment."""
+
+    async def spend(self, session: str, used: Usage, at: float) -> None:
+        """Count a model call that was made for a session which is not open."""
+        ...
 
     async def usage(self, since: float = 0.0) -> list[UsageRow]: ...
 

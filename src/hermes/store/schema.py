@@ -12,7 +12,7 @@ from urllib.parse import quote
 import apsw
 
 from hermes.protocol.errors import StoreError
-from hermes.store import usage
+from hermes.store import memory_tables, skills, text_tables, usage
 
 MIGRATIONS = (
     """
@@ -38,6 +38,9 @@ MIGRATIONS = (
     CREATE INDEX processes_session ON processes(session);
     """,
     usage.TABLES,
+    text_tables.TABLES,
+    memory_tables.TABLES,
+    skills.TABLES,
 )
 VERSION = len(MIGRATIONS)
 

@@ -6,21 +6,25 @@ import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import msgspec
 
 from hermes.protocol.errors import LeaseLost, StoreError, UserError
-from hermes.protocol.events import Event
+from hermes.protocol.events import Event, Usage
 from hermes.protocol.ops import AnyOp, Receipt
 from hermes.protocol.store import Batch, Blob, JournalRow, SessionRow, ToolUse, UsageRow
 from hermes.protocol.terminals import ProcessInfo
 from hermes.protocol.wire import decode_op, encode_op
+from hermes.store import memory_tables, rows, skills, text_tables, usage
 from hermes.store import owner as owners
-from hermes.store import rows, usage
 from hermes.store.lane import Lane
 from hermes.store.rows import fetch
+
+if TYPE_CHECKING:
+    from hermes.store.memories import SqliteMemories
+    from hermes.store.text_index import SqliteTextIndex
 
 log = logging.getLogger(__name__)
 POLL = 0.2
@@ -34,6 +38,7 @@ class SqliteStore:
         self.path = path
         self._writer = Lane(path)
         self._reader = Lane(path)
+        self.skills = skills.SqliteSkills(self._writer, self._reader)
         self._looking: asyncio.Future[int] | None = None
 
     async def __aenter__(self) -> "SqliteStore":
@@ -47,6 +52,20 @@ class SqliteStore:
             self._looking.cancel()
         await self._reader.close()
         await self._writer.close()
+
+    @property
+    def memories(self) -> "SqliteMemories":
+        """What is remembered, and which sessions were reviewed for it."""
+        from hermes.store.memories import SqliteMemories
+
+        return SqliteMemories(self._writer, self._reader)
+
+    @property
+    def index(self) -> "SqliteTextIndex":
+        """What was said, by its words."""
+        from hermes.store.text_index import SqliteTextIndex
+
+        return SqliteTextIndex(self._writer, self._reader)
 
     # Sessions and events
 
@@ -93,6 +112,10 @@ class SqliteStore:
     async def fork(self, session: str, row: SessionRow, opened: Event) -> None:
         written = rows.event_rows((opened,))
         await self._writer.write(lambda db: _fork(db, session, row, opened, written))
+
+    async def spend(self, session: str, used: Usage, at: float) -> None:
+        event = Event(session=session, at=at, body=used)
+        await self._writer.write(lambda db: usage.add(db, _number(db, session), (event,)))
 
     async def usage(self, since: float = 0.0) -> list[UsageRow]:
         return await self._reader.read(lambda db: usage.read_usage(db, since))
@@ -267,6 +290,7 @@ def _fork(db: apsw.Connection, session: str, row: SessionRow, opened: Event, wri
         "title = ? WHERE n = ?",
         (source, _free_title(db, n, row.title) if row.title else None, n),
     )
+    memory_tables.pass_over(db, n)
 
 
 def _update_session(db: apsw.Connection, n: int, events: tuple[Event, ...]) -> None:
@@ -315,7 +339,8 @@ def _delete(db: apsw.Connection, session: str) -> int:
         raise UserError(f"session {session} is open in another process", "close it there first")
     db.execute("DELETE FROM events WHERE key >= ? AND key < ?", (n << rows.SEQ_BITS, (n + 1) << rows.SEQ_BITS))
     usage.forget(db, n)
-    for table in ("ops", "journal", "processes", "blob_uses"):
+    text_tables.forget(db, n)
+    for table in ("ops", "journal", "processes", "blob_uses", "reviews"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (n,))
     db.execute("DELETE FROM sessions WHERE n = ?", (n,))
     return 1

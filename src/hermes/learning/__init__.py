@@ -1,0 +1,1 @@
+"""What Hermes learns from its own use: recall, memory, skills."""

@@ -1,0 +1,1 @@
+"""Memory: what is kept from session to session."""

@@ -1,0 +1,1 @@
+"""Reviews: reading a session for what is worth remembering."""

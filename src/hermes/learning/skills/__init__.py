@@ -1,0 +1,1 @@
+"""Skills: instructions for kinds of tasks, kept only if they were shown to help."""
