@@ -5,6 +5,7 @@ python scripts/screenshot.py
 
 import asyncio
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,15 +23,17 @@ async def draw(folder: Path) -> str:
     from textual.widgets import TextArea
 
     from hermes.protocol.events import Event
-    from hermes.tui.banner import Git
     from tests.tui.rig import person
     from tests.tui.scene import SCENE
 
+    subprocess.run(["git", "init", "--quiet", "--initial-branch", "main", folder / "work"], check=True)
+    (folder / "work" / "greet.py").touch()
     async with person(folder, size=SIZE) as one:
         front = one.front
+        await one.until(lambda: front.banner.git)
         for name, value in FACTS.items():
             setattr(front.banner, name, value)
-        front.banner.git, front.opened = Git("main", 1), time.monotonic() - 330
+        front.opened = time.monotonic() - 330
         front.page.touch(front.banner)
         for body in SCENE:
             front.see(Event(session=front.session.id, at=0.0, body=body))

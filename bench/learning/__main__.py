@@ -29,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learning", description="How much Hermes learns.")
     parser.add_argument("--quick", action="store_true", help="few tasks: shows that it works, no more")
     parser.add_argument("--only", metavar="NAME", choices=list(SUITES), action="append", help=", ".join(SUITES))
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a goal is missed")
     parser.add_argument("--page", metavar="FILE", type=Path, default=PAGE, help="where the table is kept")
     args = parser.parse_args(argv)
     names = [name for name in SUITES if name in (args.only or SUITES)]
@@ -41,8 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         keep(args.page, drawn)
     missed = [f"{line.suite} ({line.arm})" for line in lines if line.ok is False]
     if missed:
-        print(f"\nbeyond their goal: {'; '.join(missed)}")
-    return 1 if missed else 0
+        print(f"\ngoals missed: {'; '.join(missed)}")
+    return 1 if missed and args.strict else 0
 
 
 async def measure(names: Sequence[str], *, quick: bool) -> list[Line]:

@@ -18,6 +18,7 @@ from tests.services.request import Request
 from tests.services.script import Call
 
 WORDS = "on, by the words alone"
+LATE = "the same, the older session reviewed last"
 ARMS = ("off", "on", WORDS, "on, distractors", "on, poisoned")
 TOOLS, NO_TOOL = ("memory", "file"), ("file",)
 OTHERS = 40
@@ -37,7 +38,7 @@ async def measure(quick: bool) -> AsyncIterator[Line]:
         else:
             yield judged(line, ">= 95 %", f"{share:.1%}", share >= 0.95)
     suite = "updated fact: the newest wins"
-    for arm in ("off", "on", WORDS):
+    for arm in ("off", "on", WORDS, LATE):
         walk = await update(arm, count)
         share = walk.right / count
         line = Line(suite=suite, arm=arm, tasks=count, walk=walk)
@@ -64,9 +65,7 @@ async def remember(arm: str, count: int, later: int) -> Walk:
             if now < count:
                 thing, hidden = facts[now]
                 model.add(_told(thing, hidden))
-                await _tell(scene, arm, f"Remember that the {thing} is {hidden}.")
-                if arm == WORDS:
-                    await scene.remembers(hidden)
+                await _tell(scene, arm, f"Remember that the {thing} is {hidden}.", hidden)
                 if arm == "on, poisoned":
                     await _mail(scene, thing, wrong[now])
             if now >= later:
@@ -86,10 +85,13 @@ async def update(arm: str, count: int) -> Walk:
             old, new = token(chance), token(chance)
             model.add(_told(thing, old), _told_anew(thing, new))
             model.add(Task(ask=f"What is the {thing}?", token=new, outdated=(old,)))
-            await _tell(scene, arm, f"Remember that the {thing} is {old}.")
-            await _tell(scene, arm, f"Remember: the {thing} has changed, it is {new} now.")
-            if arm == WORDS:
-                await scene.reviewed()
+            first = f"Remember that the {thing} is {old}."
+            second = f"Remember: the {thing} has changed, it is {new} now."
+            if arm == LATE:
+                await _tell_in_turn(scene, first, second)
+            else:
+                await _tell(scene, arm, first)
+                await _tell(scene, arm, second)
             total += await scene.ask(f"What is the {thing}?", toolsets=TOOLS)
     return total
 
@@ -106,12 +108,11 @@ async def look_up(count: int, *, full: bool) -> list[Walk]:
         (scene.work / "notes").mkdir()
         for n, thing in enumerate(things[:count]):
             files = [f"notes/{n}-{part}.txt" for part in range(3)]
+            hidden = token(chance)
             for name in files:
-                (scene.work / name).write_text(
-                    f"{thing}: {f'found-{n}' if name == files[-1] else 'see the next file'}\n"
-                )
+                (scene.work / name).write_text(f"{thing}: {hidden if name == files[-1] else 'see the next file'}\n")
             path = tuple(Call("read_file", {"path": name}) for name in files)
-            model.add(Task(ask=f"Look up the {thing}.", token=f"found-{n}", path=path))
+            model.add(Task(ask=f"Look up the {thing}.", token=hidden, path=path))
             walks.append(await scene.ask(f"Look up the {thing}.", toolsets=TOOLS))
     return walks
 
@@ -119,11 +120,23 @@ async def look_up(count: int, *, full: bool) -> list[Walk]:
 def _scene(model: GatedModel, arm: str) -> Scene:
     if arm == "off":
         return Scene(model, **MEMORY_OFF)
-    return Scene(model, attended=arm == WORDS, memory={"reviews_per_day": 1_000})
+    return Scene(model, attended=arm in (WORDS, LATE), memory={"reviews_per_day": 1_000})
 
 
-async def _tell(scene: Scene, arm: str, words: str) -> None:
+async def _tell(scene: Scene, arm: str, words: str, hidden: str = "") -> None:
+    """Tell Hermes something; where only the words count, wait until they were kept, or reviewed."""
     await scene.ask(words, toolsets=NO_TOOL if arm == WORDS else TOOLS)
+    if arm == WORDS:
+        await (scene.remembers(hidden) if hidden else scene.reviewed())
+
+
+async def _tell_in_turn(scene: Scene, first: str, second: str) -> None:
+    """Say the first thing in a session that stays open, and so is reviewed last."""
+    async with scene.session(toolsets=NO_TOOL) as play:
+        await play.go_on(first)
+        await scene.ask(second, toolsets=NO_TOOL)
+        await scene.reviewed()
+    await scene.reviewed()
 
 
 async def _fill(scene: Scene, facts: list[tuple[str, str]]) -> None:

@@ -25,6 +25,10 @@ from tests.services.script import Call
 NOTES = 8
 MANY = 500
 TOOLS = ("file", "terminal", "skills")
+VERBS = {
+    "paint": "painted", "weigh": "weighed", "sort": "sorted", "measure": "measured", "polish": "polished", "store": "stored",
+    "repair": "repaired", "count": "counted", "wrap": "wrapped", "dry": "dried", "lift": "lifted", "scan": "scanned",
+}  # fmt: skip
 PLANTED = Path(__file__).parents[2] / "tests" / "learning" / "planted"
 TASKS = (
     "rotate the signing keys", "publish the quarterly figures", "restore a deleted mailbox", "resize the upload volume",
@@ -147,16 +151,10 @@ async def find(count: int) -> tuple[int, int]:
     found, asked = 0, 0
     async with Scene(model) as scene:
         names = _lay_out_others(scene, count)
-        for name, thing in list(names.items())[:: max(1, count // 100)]:
-            model.add(
-                Task(
-                    ask=f"How do I {thing}?",
-                    path=(Call("skill_search", {"query": f"How do I {thing}?"}),),
-                    token="no token",
-                )
-            )
-            async with scene.session(toolsets=TOOLS) as play:
-                await play.go_on(f"How do I {thing}?")
+        for name, task in list(names.items())[:: max(1, count // 100)]:
+            words = f"There is {task}."
+            model.add(Task(ask=words, token="nowhere", path=(Call("skill_search", {"query": words}),)))
+            await scene.ask(words, toolsets=TOOLS)
             answer = scene.server.last.results
             lines = next(iter(answer.values())).splitlines()[:3]
             found += any(f"{name}:" in line for line in lines)
@@ -259,26 +257,11 @@ def _order_in(text: str) -> str:
 def _lay_out_others(scene: Scene, count: int) -> dict[str, str]:
     """Skills of the person's own, as many as one likes; each with what it is about."""
     chance = random.Random(8)
-    verbs = (
-        "paint",
-        "weigh",
-        "sort",
-        "measure",
-        "polish",
-        "store",
-        "repair",
-        "count",
-        "wrap",
-        "dry",
-        "lift",
-        "scan",
-        "test",
-    )
-    pairs = [(verb, f"{first} {second}") for verb in verbs for first in NOUNS for second in NOUNS if first < second]
+    pairs = [(verb, f"{first} {second}") for verb in VERBS for first in NOUNS for second in NOUNS if first < second]
     made: dict[str, str] = {}
     for verb, thing in chance.sample(pairs, count):
         name = f"{verb}-{thing.replace(' ', '-')}"
-        made[name] = f"{verb} the {thing}"
+        made[name] = f"a {thing} that has to be {VERBS[verb]} before noon"
         folder = scene.home / "skills" / chance.choice(NOUNS) / name
         folder.mkdir(parents=True)
         body = "\n".join(" ".join(chance.choices(NOUNS, k=8)) for _ in range(8))

@@ -1,5 +1,7 @@
 """The `hermes` command. Asking for the version loads nothing else."""
 
+# `signal` itself takes milliseconds to load, and Ctrl+C amid them would show a traceback.
+import _signal  # pyright: ignore[reportMissingImports]
 import gc
 import os
 import sys
@@ -8,15 +10,13 @@ import hermes
 
 
 def main() -> int:
+    # Until there is something to close, Ctrl+C just ends us: raised amid an import it comes out as other errors.
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     # Collecting garbage while modules load costs a tenth of a cold start; a session switches it on again.
     gc.disable()
     if sys.argv[1:] in (["--version"], ["-V"], ["version"]):
         print(f"hermes {hermes.__version__}", flush=True)
         return 0
-    import signal
-
-    # Until there is something to close, Ctrl+C just ends us: raised amid an import it comes out as other errors.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     from hermes.cli.main import run
 
     code = run(sys.argv[1:])

@@ -1,16 +1,18 @@
 """Every effect of files and terminals is asked about once, as what it really is."""
 
 import os
+import pwd
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from hermes.protocol.actions import Action, ReadPath, RunCommand, WritePath
+from hermes.protocol.actions import Action, Origin, ReadPath, RunCommand, WritePath
 from hermes.protocol.errors import Denied
 from hermes.protocol.terminals import Files, Search, Terminal
-from hermes.safety.gated import GatedFiles, GatedTerminal, named_files, with_input
+from hermes.safety.gate import Gate, Policy
+from hermes.safety.gated import GatedFiles, GatedTerminal, entered, is_input_of, named_files, with_input
 from hermes.safety.places import Places
 from hermes.terminals.backends.local import LocalTerminal
 from hermes.terminals.files import LocalFiles
@@ -24,11 +26,13 @@ class Record:
     def __init__(self) -> None:
         self.events: list[Action | tuple[str, ...]] = []
         self.forbidden: list[type] = []
+        self.approved = False
 
-    async def permit(self, action: Action) -> None:
+    async def permit(self, action: Action) -> bool:
         self.events.append(action)
         if type(action) in self.forbidden:
             raise Denied("no")
+        return self.approved
 
     async def before_change(self, paths: Sequence[str]) -> None:
         self.events.append(tuple(paths))
@@ -210,7 +214,9 @@ async def test_an_unfinished_line_is_known_to_the_next_call(
 
     await (await each_call().start("cat")).write(b"first\nrm -rf ")
     await each_call().processes[0].write(b"/")
-    assert [event for event in record.events if isinstance(event, RunCommand)][-1].command == "cat <<< 'rm -rf /'"
+    assert [event for event in record.events if isinstance(event, RunCommand)][
+        -1
+    ].command == "cat <<< 'first\nrm -rf /'"
 
 
 async def test_denied_input_does_not_arrive(terminal: GatedTerminal, record: Record) -> None:
@@ -230,9 +236,55 @@ async def test_ending_a_process_asks_nothing(terminal: GatedTerminal, record: Re
     assert record.events == []
 
 
+async def test_what_was_approved_is_not_asked_about_with_each_further_line(
+    terminal: GatedTerminal, root: Path, record: Record
+) -> None:
+    process = await terminal.start("bash")
+    await process.write(b"cd /\n")
+    record.approved = True
+    await process.write(b"git push\n")
+    record.approved = False
+    await process.write(b"ls\n")
+    assert [event for event in record.events if isinstance(event, RunCommand)][-2:] == [
+        RunCommand("bash <<< 'cd /\ngit push\n'", str(root)),
+        RunCommand("bash <<< 'cd /\nls\n'", str(root)),
+    ]
+
+
+async def test_the_folder_that_is_judged_is_the_one_that_a_command_runs_in(
+    terminal: GatedTerminal, root: Path, record: Record
+) -> None:
+    someone = pwd.getpwuid(os.getuid())
+    (root / "link").symlink_to("/usr")
+    for named, real in ((f"~{someone.pw_name}", os.path.realpath(someone.pw_dir)), ("link", "/usr")):
+        record.events.clear()
+        ran = await terminal.run("pwd -P", timeout=10, cwd=named)
+        assert (ran.output.strip(), record.events) == (real, [RunCommand("pwd -P", real)])
+
+
 def test_input_that_is_not_text_can_be_shown() -> None:
     assert with_input("cat", b"\xff") == "cat <<< '\ufffd'"
     assert with_input("cat", b"") == "cat"
+
+
+@pytest.mark.parametrize(
+    "command", ["bash; true", "bash # typing", "bash | cat", "(bash)", "bash && ls", "bash \\", "cat\nbash"]
+)
+@pytest.mark.parametrize("typed", ["git push\n", "ls #\rgit push\r", "ls #\x15git push\n", "git log\x7f\x7f\x7fpush\n"])
+def test_what_is_typed_into_a_shell_is_judged_wherever_the_shell_stands(command: str, typed: str) -> None:
+    gate = Gate(Policy(places=Places(home="/h/.hermes", user_home="/h")), always=lambda grant: None)
+    seen = with_input(command, entered(typed.encode()))
+    verdict = gate.judge(RunCommand(seen, "/h/work"), Origin(surface="cli", session="s", workspace="/h/work"))
+    assert verdict.decision == "ask", seen
+    assert is_input_of(command, seen)
+
+
+async def test_enter_on_a_screen_ends_a_line(terminal: GatedTerminal, root: Path, record: Record) -> None:
+    process = await terminal.start("cat", pty=True)
+    await process.write(b"ls #\rgit push\r")
+    assert [event for event in record.events if isinstance(event, RunCommand)][
+        -1
+    ].command == "cat <<< 'ls #\ngit push\n'"
 
 
 def test_words_that_name_no_file_are_passed_over(root: Path) -> None:

@@ -298,6 +298,21 @@ class TerminalContract:
         assert abs(found.modified - time.time()) < 60
         assert await scene.said("cat script made; readlink link") == ("newmorescript\n", 0)
 
+    async def test_row_24_a_link_that_was_put_there_after_the_look_is_an_error(self, scene: Scene) -> None:
+        await scene.terminal.run("mkdir real; echo old >real/file; ln -s real link; ln -s real/file alias", timeout=20)
+        files = scene.files
+        for effect in (
+            files.read("link/file", 9),
+            files.read("alias", 9),
+            files.write("link/file", b"new"),
+            files.write("alias", b"new"),
+            files.names("link"),
+            files.remove("link/file"),
+        ):
+            with pytest.raises(TerminalError, match="link|directory"):
+                await effect
+        assert await scene.said("cat real/file; ls real; readlink alias") == ("old\nfile\nreal/file\n", 0)
+
     async def test_paths_are_resolved_and_looked_at(self, scene: Scene) -> None:
         await scene.terminal.run("mkdir -p real/sub .hidden; ln -s real link; mkfifo pipe; touch 'a b'", timeout=20)
         files, folder = scene.files, scene.folder

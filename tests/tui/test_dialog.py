@@ -64,7 +64,7 @@ async def test_a_yes_for_the_session_is_not_asked_again(tmp_path):
         await one.pilot.press("down", "enter")
         await one.sees("→ session", "once")
         await one.says("again", "twice")
-        assert one.page.count("May I") == 1
+        assert one.page.count("? run in") == 1
 
 
 async def test_a_key_that_was_meant_for_the_box_answers_nothing(tmp_path, monkeypatch):
@@ -89,6 +89,30 @@ async def test_a_long_command_can_be_seen_in_full(tmp_path):
         await one.until(lambda: "echo line 19" in one.seen.partition("May I")[2])
         await one.pilot.press("n")
         await one.sees("ok")
+
+
+async def test_a_long_line_can_be_seen_in_full_and_the_choices_stay_in_sight(tmp_path):
+    command = "chmod 666 x " + " ".join(f"word{n}" for n in range(300))
+    async with person(tmp_path, [call("terminal", command=command), Reply("ok")], size=(60, 24)) as one:
+        await one.types("go")
+        await one.sees("f  show all of it")
+        assert "word299" not in one.seen
+        await one.pilot.press("f")
+        for _ in range(8):
+            await one.pilot.press("pagedown")
+        await one.sees("word299", "o  yes, once", "f  show all of it")
+        await one.pilot.press("f", "n")
+        await one.sees("ok")
+        assert one.page.count("word") < 60 and "? run in" in one.page
+
+
+async def test_while_it_asks_the_screen_says_that_it_waits(tmp_path):
+    async with person(tmp_path, [MAKE, Reply("ok")]) as one:
+        await one.types("go")
+        await one.sees("waiting for your answer …")
+        await one.pilot.press("n")
+        await one.sees("ok")
+        assert "waiting" not in one.seen
 
 
 async def test_a_question_offers_its_choices_or_another_answer(tmp_path):

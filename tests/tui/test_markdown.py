@@ -90,6 +90,15 @@ def test_another_width_draws_everything_anew():
     assert [line.plain.rstrip() for line in markdown.lines(30)] == plain(TEXT, 30)
 
 
+def test_a_table_pushes_its_columns_to_the_sides_it_names():
+    assert plain("| left | mid | right |\n|---|:---:|---:|\n| a | b | 1 |\n| long | wider | 22 |", 40) == [
+        "left │  mid  │ right",
+        "─────┼───────┼──────",
+        "a    │   b   │     1",
+        "long │ wider │    22",
+    ]
+
+
 def test_an_empty_text_has_no_lines():
     assert Markdown("").lines(40) == []
 

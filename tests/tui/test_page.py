@@ -71,10 +71,10 @@ def test_only_the_lines_that_are_different_are_told():
     page = Page()
     page.add(said(1))
     answer = page.add(Answer())
-    answer.grow("# Title\n\none")
+    answer.grow("# Title\n\none", 0)
     page.lay_out(40, View())
     assert page.update() == 0
-    answer.grow(" two")
+    answer.grow(" two", answer.length)
     page.touch(answer)
     assert (page.update(), page.text()) == (4, "› message 1\n\nTitle\n\none two")
     page.add(Told("told"))

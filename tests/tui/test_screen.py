@@ -108,7 +108,7 @@ async def test_typing_while_a_turn_runs_can_join_it(tmp_path):
         await one.types("first")
         await one.sees("● terminal")
         await one.types("by the way")
-        await one.sees("› by the way", "noted")
+        await one.sees("it joins the running turn at its next step", "› by the way", "noted")
         assert one.front.session.history.turn == 1
         assert one.asked() == ["first", "by the way"]
 
@@ -158,7 +158,7 @@ async def test_a_session_goes_on_where_it_stopped(tmp_path):
         await one.says("Which colour?", "It is blue.")
         session = one.front.session.id
     async with person(tmp_path, [Reply("Still blue.")], wish=Wish(resume=session)) as one:
-        await one.sees("Which colour?, one exchange so far", "You: Which colour?", "Hermes: It is blue.")
+        await one.sees("Which colour? · one exchange so far", "You: Which colour?", "Hermes: It is blue.")
         await one.says("And now?", "Still blue.")
         assert one.asked() == ["Which colour?", "And now?"]
 
@@ -169,7 +169,7 @@ async def test_a_resumed_session_can_begin_with_one_line(tmp_path):
         session = one.front.session.id
     quiet = "display: {resume_display: minimal}\n"
     async with person(tmp_path, wish=Wish(resume=session), settings=quiet) as one:
-        await one.sees("· Which colour?, one exchange so far")
+        await one.sees("· Which colour? · one exchange so far")
         assert "It is blue" not in one.page
 
 

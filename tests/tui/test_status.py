@@ -1,6 +1,7 @@
 """The figures at the bottom, at every width, and the line that moves."""
 
 import pytest
+from msgspec.structs import replace
 
 from hermes.protocol.events import Event, Usage
 from hermes.tui.status import Facts, colour, figures
@@ -24,18 +25,24 @@ FACTS = Facts(
     [
         (
             120,
-            "openrouter:anthropic/claude-son… │ 104k/200k │ █████░░░░░ 52% │ $0.0125 │ 12m │ MCP 2/3 │ 1 in background │ 2 sessions",
+            "claude-sonnet-5.5 │ 104k/200k │ █████░░░░░ 52% │ $0.0125 │ 12m │ MCP 2/3 │ 1 in background │ 2 sessions",
         ),
-        (75, "openrouter:anthropic/cl… │ 52% │ $0.0125 │ 12m │ MCP 2/3 │ 1 in background"),
-        (51, "claude-sonnet-5.5 │ 52% │ MCP 2/3"),
+        (75, "claude-sonnet-5.5 │ 52% │ $0.0125 │ 12m │ MCP 2/3 │ 1 in background"),
+        (51, "claude-sonnet-5.5 │ 52% │ $0.0125 │ 12m │ MCP 2/3"),
+        (30, "claude-sonnet-5.5 │ 52%"),
+        (12, "claude-sonn…"),
     ],
 )
 def test_there_are_as_many_figures_as_there_is_room(width, line):
     assert figures(FACTS, width).plain == line
 
 
+def test_a_session_that_waits_is_told_however_narrow_the_screen():
+    assert figures(replace(FACTS, asking=1), 40).plain == "claude-sonnet-5.5 │ 1 asks: Ctrl+T │ 52%"
+
+
 def test_what_is_not_known_is_left_out():
-    assert figures(Facts(model="local:small", used=900), 100).plain == "local:small │ 900 tokens │ ░░░░░░░░░░  │ 0s"
+    assert figures(Facts(model="local:small", used=900), 100).plain == "local:small │ 900 tokens │ 0s"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -109,11 +110,27 @@ async def test_a_turn_is_interrupted_and_two_more_keys_leave(tmp_path):
         await there.until("ended with 0")
 
 
+GREY = {16, 59, 102, 145, 188, 231, *range(232, 256)}
+"""Those of the 256 colours of a terminal that are black, white or between."""
+
+
+def is_grey(style: str) -> bool:
+    """Whether a style sets no colour, or a shade of grey: white and black are 30, 37, 90 and 97, for the ground 10 more."""
+    if indexed := re.fullmatch(r"[34]8;5;(\d+)", style):
+        return int(indexed[1]) in GREY
+    return not re.search(r"\b(3|4|9|10)[1-6]\b|[34]8;2", style)
+
+
+def is_one_of_16(style: str) -> bool:
+    return not re.match(r"[34]8;", style)
+
+
 @pytest.mark.parametrize(
-    ("name", "environ"),
-    [("without colour", {"NO_COLOR": "1"}), ("with 16 colours", {"TEXTUAL_COLOR_SYSTEM": "standard"})],
+    ("environ", "allowed"),
+    [({"NO_COLOR": "1"}, is_grey), ({"TEXTUAL_COLOR_SYSTEM": "standard"}, is_one_of_16)],
+    ids=["without colour", "with 16 colours"],
 )
-async def test_it_works_with_few_colours_and_few_columns(tmp_path, name, environ):
+async def test_it_works_with_few_colours_and_few_columns(tmp_path, environ, allowed):
     async with terminal(tmp_path, [call("write_file", path="a.txt", content="x\n"), Reply("**done**")]) as (there, _):
         words = ("env", *(f"{key}={value}" for key, value in environ.items()), *HERMES)
         await there.start(words, columns=60, rows=20)
@@ -121,12 +138,26 @@ async def test_it_works_with_few_colours_and_few_columns(tmp_path, name, environ
         await there.types("write")
         await there.keys("Enter")
         await there.until("● write_file  a.txt  +1 -0", "+x", "done", "custom:echo │ ")
+        styles = set(re.findall(r"\x1b\[([\d;]+)m", await there.coloured()))
+        assert len(styles) > 3
+        assert [style for style in styles if not allowed(style)] == []
 
 
 async def test_a_wrong_session_is_told_after_the_screen_is_gone(tmp_path):
     async with terminal(tmp_path, []) as (there, _):
         await there.start((*HERMES, "--resume", "nothing"))
         await there.until("hermes: there is no session 'nothing'", "ended with 2")
+
+
+async def test_what_is_logged_does_not_tear_the_screen(tmp_path):
+    async with terminal(tmp_path, [Reply("hello")]) as (there, _):
+        await there.start((*HERMES, "-v"))
+        await there.until("╭──", "custom:echo")
+        await there.types("hi")
+        await there.keys("Enter")
+        seen = await there.until("hello")
+        assert "INFO" not in seen
+        assert "INFO" in (tmp_path / "home" / "logs" / "agent.log").read_text()
 
 
 async def test_a_dumb_terminal_gets_plain_lines(tmp_path):

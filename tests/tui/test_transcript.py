@@ -1,8 +1,11 @@
 """The conversation on the screen: scrolling, folding, marking."""
 
+from textual.widgets import TextArea
+
 from hermes.protocol.events import Event, ItemDelta, ItemDone, ItemStarted
 from hermes.protocol.items import Reply as Said
 from hermes.protocol.items import Text, Thought, ToolCall, UserMessage
+from tests.services.script import Reply, call
 from tests.tui.rig import Person, person
 
 
@@ -95,12 +98,11 @@ async def test_marked_text_is_copied_with_ctrl_c(tmp_path):
         assert one.screen.return_value is None
 
 
-async def test_text_behind_a_gap_waits_for_the_whole_of_it(tmp_path):
+async def test_text_behind_a_gap_stands_behind_dots_until_the_whole_of_it_comes(tmp_path):
     async with person(tmp_path) as one:
         running = Said(id="r", turn=1, step=1, index=0, text="", status="running")
         see(one, ItemStarted(running), ItemDelta("r", "text", 0, "one "), ItemDelta("r", "text", 9, "three"))
-        await one.sees("one")
-        assert "three" not in one.page
+        await one.sees("one  … three")
         see(one, ItemDone(Said(id="r", turn=1, step=1, index=0, text="one two three")))
         await one.sees("one two three")
 
@@ -136,3 +138,32 @@ async def test_without_streaming_a_reply_comes_whole(tmp_path):
         assert "one" not in one.page
         see(one, ItemDone(Said(id="r", turn=1, step=1, index=0, text="one two")))
         await one.sees("one two")
+
+
+async def test_an_answered_question_leaves_the_page_at_its_end(tmp_path):
+    script = [call("terminal", command="seq 200"), call("terminal", command="chmod 666 a"), Reply("over")]
+    async with person(tmp_path, script, settings="display: {tool_progress: verbose}\n") as one:
+        await one.types("count")
+        await one.sees("n  no")
+        await one.pilot.press("n")
+        await one.sees("over")
+        transcript = one.screen.transcript
+        assert transcript.scroll_offset.y == transcript.max_scroll_y > 100
+        assert one.screen.focused is one.screen.query_one(TextArea)
+
+
+async def test_a_click_on_the_page_does_not_take_the_keys_from_the_box(tmp_path):
+    async with person(tmp_path) as one:
+        see(one, message(1))
+        await one.sees("message 1")
+        await one.pilot.click(offset=(5, 2))
+        await one.pilot.press("a")
+        assert one.screen.prompt.text == "a"
+
+
+async def test_a_letter_on_the_page_goes_back_to_the_box(tmp_path):
+    async with person(tmp_path) as one:
+        see(one, done(1, "a"))
+        await one.sees("● tool1")
+        await one.pilot.press("shift+tab", "x", "y")
+        await one.until(lambda: one.screen.prompt.text == "xy")

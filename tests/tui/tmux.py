@@ -34,6 +34,10 @@ class Tmux:
     async def screen(self) -> str:
         return await self._do("capture-pane", "-t", "one", "-p")
 
+    async def coloured(self) -> str:
+        """The screen with the codes for its colours."""
+        return await self._do("capture-pane", "-t", "one", "-p", "-e")
+
     async def until(self, *texts: str) -> str:
         """Wait until all of these are seen; returns the screen."""
         deadline = asyncio.get_running_loop().time() + PATIENCE

@@ -85,6 +85,7 @@ def _facts(report: "Report") -> list[str]:
     visible = sum(skill.state in ("trial", "active", "stale") for skill in report.skills)
     share = report.review_tokens / report.tokens if report.tokens else 0.0
     cost = f", ${report.review_cost:.2f}" if report.review_cost else ""
+    tried = report.trial_tokens / report.tokens if report.tokens else 0.0
     return [
         f"remembered  {len(since):,}" + (f", {waiting:,} more wait for you (hermes memory pending)" if waiting else ""),
         f"of use      {helped:,} times, misled {hurt:,} times",
@@ -92,6 +93,7 @@ def _facts(report: "Report") -> list[str]:
         f"saved       {report.saved:,} tokens, by skills, as measured against the runs they were made from",
         f"retired     {len(report.retired):,}",
         f"reviews     {share:.1%} of the tokens, {report.review_calls:,} calls{cost}",
+        f"trials      {tried:.1%} of the tokens, {report.trial_tokens:,}, to prove skills before they are used",
     ]
 
 

@@ -18,7 +18,7 @@ DAY = 86_400.0
 EVERY = 1_000_000
 WORDS = 90
 """Bytes of a message that tell which one it was."""
-REVIEW = "review"
+REVIEW, TRIAL = "review", "trial"
 GONE = ("retire", "archive", "reject")
 
 
@@ -96,6 +96,10 @@ class Report(Struct, frozen=True, kw_only=True):
     @property
     def review_tokens(self) -> int:
         return dict(self.purposes).get(REVIEW, 0)
+
+    @property
+    def trial_tokens(self) -> int:
+        return dict(self.purposes).get(TRIAL, 0)
 
     @property
     def saved(self) -> int:

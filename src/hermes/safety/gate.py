@@ -25,7 +25,7 @@ from hermes.safety.commands.grants import Grant
 from hermes.safety.commands.verdicts import REACHES_OUT
 from hermes.safety.contracts import Contracts
 from hermes.safety.permit import REMEMBERED
-from hermes.safety.places import ALLOW, ASK, BLOCK, Places, reading, writing
+from hermes.safety.places import ALLOW, ASK, BLOCK, Places, is_new_scratch, reading, writing
 
 if TYPE_CHECKING:
     from hermes.safety.commands.case import Case
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "modal", "daytona"})
 # Rules about what decides how Hermes itself behaves.
 OWN = frozenset({"own-policy", "own-files"})
+SCRATCH = Verdict(ALLOW, "temporary", "it is a temporary file of this session's own")
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -52,7 +53,8 @@ class Gate:
 
     `always` keeps a grant for good; `not_undoable` says why a change to a path could not be rolled back, or nothing;
     `contracts` knows what the tools of MCP servers said of themselves before; `described` gives what each tool that can be
-    called says of itself, after the name of its server.
+    called says of itself, after the name of its server; `is_private` tells whether only this session's commands and files
+    see a path; `hides_keys` whether commands run where ssh finds no keys.
     """
 
     def __init__(
@@ -63,8 +65,12 @@ class Gate:
         not_undoable: Callable[[str], str] = lambda path: "",
         contracts: Contracts | None = None,
         described: Callable[[], Sequence[tuple[str, str]]] = tuple,
+        is_private: Callable[[str], bool] = lambda path: False,
+        hides_keys: Callable[[], bool] = lambda: False,
     ) -> None:
         self.policy = policy
+        self._hides_keys = hides_keys
+        self._is_private = is_private
         self._described = described
         self._always = always
         self._not_undoable = not_undoable
@@ -157,7 +163,9 @@ class Gate:
             case RunCommand():
                 return self._case(action, origin).verdict()
             case ReadPath(path):
-                return reading(path, self.policy.places)
+                return reading(path, self.policy.places, origin.workspace)
+            case WritePath(path, terminal="local") if (verdict := self._write(path, origin)).rule == "outside":
+                return SCRATCH if is_new_scratch(path) else verdict
             case WritePath(path):
                 return self._write(path, origin)
             case CallServer():
@@ -179,10 +187,12 @@ class Gate:
         # The rules about programs cost tens of milliseconds of import, and many a session runs no command.
         from hermes.safety.commands.case import Case
 
-        return Case(action, origin, self.policy.places, lambda path: self._write(path, origin))
+        return Case(action, origin, self.policy.places, lambda path: self._write(path, origin), self._hides_keys)
 
     def _write(self, path: str, origin: Origin) -> Verdict:
         verdict = writing(path, origin.workspace, self.policy.places)
+        if verdict.rule == "outside" and self._is_private(path):
+            return SCRATCH
         if verdict.decision == ALLOW and (why := self._not_undoable(path)):
             return Verdict(ASK, "not-undoable", why)
         return verdict

@@ -25,11 +25,15 @@ from hermes.protocol.terminals import (
     Stat,
     Terminal,
 )
-from hermes.safety.places import Places, is_credential, is_own_secret
+from hermes.safety.places import Places, followed, is_credential, is_own_secret, is_personal
 from hermes.safety.secrets.masks import MASK, has_mask
 
 # What cannot stand in the name of a file.
 _NO_NAME = re.compile(r"[\0\ud800-\udfff]")
+# Where any of these stands, what is fed behind the last word may not be fed to the whole.
+_MORE_THAN_ONE = re.compile(r"[\n\\;&|(){}#<>`]")
+MOST_TYPED = 4_000
+"""Bytes of what was typed into a process before that a verdict on the next line takes into account."""
 
 WITHOUT = "Change only the lines around it, with patch, or leave the value to a variable or a file."
 
@@ -114,13 +118,14 @@ class GatedFiles:
         await self._before_change([action.path])
 
     def _is_secret(self, path: str) -> bool:
-        return is_credential(path) or is_own_secret(path, self._places)
+        return is_credential(path) or is_own_secret(path, self._places) or is_personal(path, self._places)
 
 
 class GatedTerminal:
     """A terminal where each command is permitted first, and what is typed into a running process too.
 
-    `typed` holds the unfinished line of each process; whoever makes a terminal for each call hands in the same one.
+    `typed` holds what was typed into each process; whoever makes a terminal for each call hands in the same one. `after` is
+    called when a command has ended.
     """
 
     def __init__(
@@ -131,8 +136,10 @@ class GatedTerminal:
         places: Places,
         typed: dict[str, bytes] | None = None,
         begin: Begin = at_once,
+        after: Callable[[], None] = lambda: None,
     ) -> None:
         self._inner = inner
+        self._after = after
         self._permit = permit
         self._before_change = before_change
         self._places = places
@@ -162,8 +169,12 @@ class GatedTerminal:
     ) -> Ran:
         folder = await self._folder(cwd)
         grants = await self.judge(with_input(command, stdin), folder)
-        with granting(grants):
-            return await self._inner.run(command, timeout=timeout, cwd=cwd, stdin=stdin, on_output=on_output)
+        where = self._as_judged(cwd, folder)
+        try:
+            with granting(grants or NO_GRANTS):
+                return await self._inner.run(command, timeout=timeout, cwd=where, stdin=stdin, on_output=on_output)
+        finally:
+            self._after()
 
     async def start(
         self,
@@ -176,16 +187,17 @@ class GatedTerminal:
     ) -> BackgroundProcess:
         folder = await self._folder(cwd)
         grants = await self.judge(command, folder, background=True)
-        with granting(grants):
-            process = await self._inner.start(command, cwd=cwd, pty=pty, on_output=on_output, on_exit=on_exit)
+        where = self._as_judged(cwd, folder)
+        with granting(grants or NO_GRANTS):
+            process = await self._inner.start(command, cwd=where, pty=pty, on_output=on_output, on_exit=on_exit)
         return GatedProcess(process, self.judge, self._typed)
 
     async def close(self) -> None:
         await self._inner.close()
 
-    async def judge(self, command: str, folder: str, *, background: bool = False) -> Grants:
+    async def judge(self, command: str, folder: str, *, background: bool = False) -> Grants | None:
         """Permit a command, and let the checkpoint be taken unless it only reads. Gives what a person's yes opens beyond the
-        sandbox."""
+        sandbox, None if nobody had to be asked."""
         if has_mask(command):
             raise ToolError(
                 f"Not run: the command holds a masked secret ({MASK}), and the real one is not known. {WITHOUT}"
@@ -199,7 +211,7 @@ class GatedTerminal:
             words = (word for step in reading.steps for word in (*step.args, *step.writes))
             await self._before_change([folder, *named_files(words, folder)])
         if approved is not True:
-            return NO_GRANTS
+            return None
         from hermes.safety.sandbox.approved import grants_of
 
         return grants_of(reading, folder, self._places.user_home)
@@ -209,15 +221,24 @@ class GatedTerminal:
         await self._begin()
         if cwd and (cwd == "~" or cwd.startswith("~/")):
             cwd = self._places.user_home + cwd[1:]
+        elif cwd and self.kind == "local":
+            cwd = os.path.expanduser(cwd)
         folder = os.path.join(self._inner.cwd, cwd or "")
-        return os.path.realpath(folder) if self.kind == "local" else os.path.normpath(folder)
+        return followed(folder) if self.kind == "local" else os.path.normpath(folder)
+
+    def _as_judged(self, cwd: str | None, folder: str) -> str | None:
+        """The folder to hand on: on this machine the very one that was judged, elsewhere `~` is known only there."""
+        return folder if cwd and self.kind == "local" else cwd
 
 
 class GatedProcess:
-    """A background process whose input is judged like a command, for typing into a shell is one."""
+    """A background process whose input is judged like a command, for typing into a shell is one.
+
+    A line is judged behind those before it that nobody was asked about: a `cd` or an alias says what the next one means.
+    """
 
     def __init__(
-        self, inner: BackgroundProcess, judge: Callable[[str, str], Awaitable[object]], typed: dict[str, bytes]
+        self, inner: BackgroundProcess, judge: Callable[[str, str], Awaitable[Grants | None]], typed: dict[str, bytes]
     ) -> None:
         self._inner = inner
         self._judge = judge
@@ -235,10 +256,13 @@ class GatedProcess:
 
     async def write(self, data: bytes) -> None:
         info = self._inner.info
-        typed = self._typed.get(info.id, b"") + data
-        await self._judge(with_input(info.command, typed), info.cwd)
+        before = self._typed.get(info.id, b"")
+        typed = before + entered(data)
+        grants = await self._judge(with_input(info.command, typed), info.cwd)
         await self._inner.write(data)
-        self._typed[info.id] = typed.rpartition(b"\n")[2]
+        if grants is not None:
+            typed = b"".join(before.rpartition(b"\n")[:2]) + typed.rpartition(b"\n")[2]
+        self._typed[info.id] = typed[-MOST_TYPED:]
 
     async def close_input(self) -> None:
         await self._inner.close_input()
@@ -259,10 +283,23 @@ def granting(grants: Grants) -> Iterator[None]:
 
 def with_input(command: str, data: bytes) -> str:
     """A command with what it reads, so that the verdict and the person see both."""
-    return f"{command} <<< {shlex.quote(data.decode(errors='replace'))}" if data else command
+    if not data:
+        return command
+    whole = f"{{ {command}\n}}" if _MORE_THAN_ONE.search(command) else command
+    return f"{whole} <<< {shlex.quote(data.decode(errors='replace'))}"
+
+
+def entered(data: bytes) -> bytes:
+    """What was typed, as a shell gets it: on a screen, Enter is a carriage return and ends a line."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def is_input_of(process: str, command: str) -> bool:
+    """Whether a command that was judged is something that was typed into a process with this command."""
+    return command.startswith(with_input(process, b"?").removesuffix("'?'"))
 
 
 def named_files(words: Iterable[str], folder: str) -> list[str]:
     """The files that a command names, which the checkpoint keeps even where it passes over others like them."""
-    paths = (os.path.realpath(os.path.join(folder, word)) for word in words if not _NO_NAME.search(word))
+    paths = (followed(os.path.join(folder, word)) for word in words if not _NO_NAME.search(word))
     return [path for path in dict.fromkeys(paths) if os.path.isfile(path)]

@@ -6,43 +6,9 @@ import re
 from msgspec import Struct
 
 from hermes.protocol.actions import Verdict
+from hermes.safety.keys import CREDENTIALS, KEY_FILE, PERSONAL, PUBLIC, SYSTEM_CREDENTIALS
 
 ALLOW, ASK, BLOCK = "allow", "ask", "block"
-
-# Folders and files that hold keys, wherever they lie: under this person's home, another's, or in a project.
-CREDENTIALS = (
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".password-store",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/op",
-    ".docker/config.json",
-    ".local/share/keyrings",
-    "library/keychains",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".vault-token",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".huggingface/token",
-    ".cache/huggingface/token",
-    ".terraform.d/credentials.tfrc.json",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-)
-SYSTEM_CREDENTIALS = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d")
 
 # What a machine runs by itself later: git hooks, the shell's and the desktop's start-up, editors' tasks, CI.
 STARTS_BY_ITSELF = (
@@ -84,9 +50,12 @@ STARTS_BY_ITSELF = (
 
 OWN_SECRETS = frozenset({".env", "auth.json", "mcp-tokens"})
 _MEMORY_OF_A_PROCESS = re.compile(r"/proc/[^/]+(/task/[^/]+)?/(environ|mem)")
+# On this machine such a path was followed already, unless the system forbade it.
+_THROUGH_A_PROCESS = re.compile(r"/proc/(?!self/)[^/]+(/task/[^/]+)?/(root|cwd|fd|map_files)(/.*)?")
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/zero", "/dev/stdin", "/dev/tty", "/dev/urandom", "/dev/random"})
 _KERNEL = ("/proc", "/sys", "/dev", "/boot")
 _HOMES = ("/home", "/Users")
+TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")
 # Where a command may send what it says, though they are no files to write.
 SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
@@ -114,6 +83,14 @@ def places_of(home: str | os.PathLike[str], user_home: str | os.PathLike[str]) -
     return Places(home=own, user_home=person)
 
 
+def followed(path: str) -> str:
+    """A path with its links followed; one that leads through what nobody may look into stays as it is written."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return os.path.normpath(path)
+
+
 def inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it; nothing lies in the empty path."""
     return bool(folder) and (path == folder or path.startswith(folder.rstrip("/") + "/"))
@@ -129,12 +106,26 @@ def is_credential(path: str) -> bool:
     return names_one_of(path, CREDENTIALS) or any(inside(path, place) for place in SYSTEM_CREDENTIALS)
 
 
+def is_personal(path: str, places: Places) -> bool:
+    """Whether a path is one of those, in a person's home, that hold logins or what was typed."""
+    parts = path.split("/")
+    homes = (
+        (places.user_home, "/root", "/".join(parts[:3]) if "/" + parts[1] in _HOMES else "") if len(parts) > 1 else ()
+    )
+    return any(inside(path, home) and _begins_with_one_of(path[len(home) :], PERSONAL) for home in homes)
+
+
+def _begins_with_one_of(rest: str, patterns: tuple[str, ...]) -> bool:
+    padded = rest.casefold().strip("/") + "/"
+    return any(padded.startswith(f"{pattern.casefold()}/") for pattern in patterns)
+
+
 def is_own_secret(path: str, places: Places) -> bool:
     """Whether a path is one of the files where Hermes keeps keys, in its home or that of a profile."""
-    if not inside(path, places.home):
+    if not _inside_whatever_case(path, places.home):
         return False
-    names = os.path.relpath(path, places.home).split("/")
-    if names[0] == "profiles":
+    names = path[len(places.home.rstrip("/")) + 1 :].split("/")
+    if names[0].casefold() == "profiles":
         names = names[2:]
     return bool(names) and names[0].casefold() in OWN_SECRETS
 
@@ -159,13 +150,24 @@ def _holds_own_secrets(folder: str, places: Places) -> bool:
     return folder == profiles or os.path.dirname(folder) == profiles
 
 
-def reading(path: str, places: Places) -> Verdict:
+def is_new_scratch(path: str) -> bool:
+    """Whether this makes a new temporary file on this machine: nothing of anybody's is lost, and nothing runs it."""
+    return any(inside(path, place) and path != place for place in TEMPORARY) and not os.path.lexists(path)
+
+
+def reading(path: str, places: Places, workspace: str = "") -> Verdict:
     if is_own_secret(path, places):
         return Verdict(BLOCK, "own-secrets", f"{path} holds Hermes' own keys; the person can look at it themselves")
     if _MEMORY_OF_A_PROCESS.fullmatch(path):
         return Verdict(BLOCK, "process-memory", f"{path} shows the keys of a running program")
+    if _THROUGH_A_PROCESS.fullmatch(path):
+        return Verdict(ASK, "process-memory", f"{path} leads to what another program has open")
     if is_credential(path):
         return Verdict(ASK, "credentials", f"{path} is a place where keys are kept")
+    if is_personal(path, places):
+        return Verdict(ASK, "credentials", f"{path} is where logins are kept, or what was typed")
+    if KEY_FILE.fullmatch(path) and not inside(path, workspace) and not path.startswith(PUBLIC):
+        return Verdict(ASK, "credentials", f"{path} is a key by its name")
     if inside(path, "/dev") and path not in _HARMLESS_DEVICES and not inside(path, "/dev/fd"):
         return Verdict(ASK, "device", f"{path} is a device")
     return Verdict(ALLOW, "read")
@@ -189,4 +191,9 @@ def writing(path: str, workspace: str, places: Places) -> Verdict:
 def _is_own(path: str, workspace: str, places: Places) -> bool:
     """Everything in Hermes' home, but for a working folder that lies in its `workspace/`."""
     desk = os.path.join(places.own, "workspace")
-    return inside(path, places.home) and not (inside(workspace, desk) and inside(path, workspace))
+    return _inside_whatever_case(path, places.home) and not (inside(workspace, desk) and inside(path, workspace))
+
+
+def _inside_whatever_case(path: str, folder: str) -> bool:
+    """The same as inside where a file system does not tell small letters from capitals."""
+    return len(path) >= len(folder) and inside(path[: len(folder)].casefold() + path[len(folder) :], folder.casefold())

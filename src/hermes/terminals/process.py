@@ -13,6 +13,9 @@ from hermes.terminals.table import Process, process
 
 T = TypeVar("T")
 
+Popen = Callable[..., subprocess.Popen[bytes]]
+"""What starts a program, called as subprocess.Popen is."""
+
 BLOCK = 1 << 17
 LAST_WORDS = 0.1
 
@@ -30,9 +33,10 @@ class Child:
         stdout: int,
         stderr: int = subprocess.STDOUT,
         keep: Sequence[int] = (),
+        popen: Popen = subprocess.Popen,
     ) -> None:
         try:
-            self._popen = subprocess.Popen(
+            self._popen = popen(
                 argv,
                 env=env,
                 cwd=cwd,

@@ -102,9 +102,10 @@ class Growing(Block):
         self.text = ""
         self.running = True
 
-    def grow(self, text: str) -> None:
-        self.length += len(text)
-        self.text += harmless(text)
+    def grow(self, text: str, offset: int) -> None:
+        """More of it, which begins at `offset`."""
+        self.text += f" … {harmless(text)}" if offset > self.length else harmless(text)
+        self.length = offset + len(text)
 
     def finish(self, text: str) -> None:
         """The whole of it."""
@@ -177,5 +178,5 @@ class Panel(Block):
 
     def lines(self, width: int, view: View) -> list[Content]:
         bar = styled("┃ ", self._style)
-        title = [bar + styled(self._title, f"bold {self._style}")] if self._title else []
+        title = wrap(styled(self._title, f"bold {self._style}"), width, bar, bar) if self._title else []
         return [*title, *(bar + line for line in self._markdown.lines(width - 2))]

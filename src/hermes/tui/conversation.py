@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from hermes.agent.session import Session
-from hermes.commands.requests import answer_line, asked_lines
+from hermes.commands.requests import answer_line, asked_lines, effect
 from hermes.commands.transcript import Turn
+from hermes.commands.width import cut
 from hermes.commands.words import SIGNS, ending, is_mild
 from hermes.protocol.events import (
     Answered,
+    Approval,
     Asked,
     Changed,
     Event,
@@ -17,6 +19,7 @@ from hermes.protocol.events import (
     ItemDone,
     ItemStarted,
     Notice,
+    Request,
     TurnEnded,
     TurnStarted,
     Usage,
@@ -27,6 +30,8 @@ from hermes.tui.blocks import Answer, Growing, Listed, Panel, Said, Thinking, To
 from hermes.tui.calls import Called
 from hermes.tui.page import Page
 
+ASKED_SHOWN = 60
+"""Places for what a question was about, once it is answered; the call below it has all of it."""
 NOTICES = {"info": "$hermes-dim", "warning": "$text-warning", "error": "$text-error"}
 
 
@@ -135,10 +140,10 @@ class Conversation:
                 pass
 
     def _grow(self, delta: ItemDelta) -> None:
-        """More of a text. What comes behind a gap waits for the whole of it."""
-        if (block := self._growing.get(delta.item)) and delta.offset == block.length:
+        """More of a text. Where pieces are missing dots stand, until the whole of it comes."""
+        if (block := self._growing.get(delta.item)) and delta.offset >= block.length:
             if self._streaming or isinstance(block, Thinking):
-                block.grow(delta.text)
+                block.grow(delta.text, delta.offset)
                 self.page.touch(block)
         elif call := self._calls.get(delta.item):
             match delta.channel:
@@ -181,9 +186,7 @@ class Conversation:
 
     def _answered(self, answered: Answered) -> None:
         if asked := self.asked.pop(answered.request_id, None):
-            head, *rest = asked_lines(asked.request)
-            what = f" {rest[0]}" if len(rest) > 1 else ""
-            self.tell(f"? {head}{what} → {answer_line(answered)}", "$hermes-dim")
+            self.tell(f"? {_in_short(asked.request)} → {answer_line(answered)}", "$hermes-dim")
         self._changed(self)
 
     def _change(self, changed: Changed) -> None:
@@ -207,3 +210,13 @@ class Conversation:
             mild = is_mild(ended)
             self.tell(f"{'■' if mild else '✗'} {ending(ended)}", "$text-warning" if mild else "$text-error")
         self._changed(self)
+
+
+def _in_short(request: Request) -> str:
+    """What was asked, once it is answered."""
+    match request:
+        case Approval(action=action):
+            phrase, exactly = effect(action)
+            return f"{phrase}: {cut(' '.join(exactly.split()), ASKED_SHOWN)}"
+        case _:
+            return cut(asked_lines(request)[0], ASKED_SHOWN)

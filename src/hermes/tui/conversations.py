@@ -1,6 +1,7 @@
 """The sessions that are open on one screen."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
@@ -8,6 +9,7 @@ from msgspec import Struct
 from hermes.agent.session import Session
 from hermes.app import App, Wish
 from hermes.commands.leaving import close
+from hermes.commands.numbers import span
 from hermes.commands.transcript import Turn, recap, turns_of
 from hermes.tui.banner import Banner
 from hermes.tui.blocks import Panel
@@ -19,12 +21,12 @@ OpenSession = Callable[[App, Wish], Awaitable[Session]]
 
 
 class Entry(Struct, frozen=True):
-    """A session in the list of them: where it is open here, `mark` tells what it does."""
+    """A session in the list of them: where it is open here, `mark` tells what it does, else `age` when it was in use."""
 
     id: str
     title: str
     mark: str = ""
-    here: bool = False
+    age: str = ""
 
 
 class Conversations:
@@ -58,9 +60,9 @@ class Conversations:
         told = f"{len(turns)} exchanges so far" if len(turns) != 1 else "one exchange so far"
         said = recap(turns, RECAP) if full else ""
         if said:
-            one.page.add(Panel(said, f"{one.title or one.session.id}, {told}"))
+            one.page.add(Panel(said, f"{one.title or one.session.id} · {told}"))
         else:
-            one.tell(f"· {one.title or one.session.id}, {told}", "$hermes-dim")
+            one.tell(f"· {one.title or one.session.id} · {told}", "$hermes-dim")
 
     def find(self, session: str) -> Conversation | None:
         return next((one for one in self.all if one.session.id == session), None)
@@ -75,10 +77,11 @@ class Conversations:
 
     async def entries(self, limit: int = 30) -> list[Entry]:
         """Sessions to choose from: those that are open here, then the latest others."""
-        here = [Entry(one.session.id, one.title or "(new)", mark_of(one), True) for one in self.all]
+        here = [Entry(one.session.id, one.title or "(new)", mark_of(one)) for one in self.all]
         rows = await self._app.store.sessions(limit=limit)
-        known = {entry.id for entry in here}
-        return [*here, *(Entry(row.id, row.title or "(no title)") for row in rows if row.id not in known)]
+        known, now = {entry.id for entry in here}, time.time()
+        others = [row for row in rows if row.id not in known]
+        return [*here, *(Entry(row.id, row.title or "(no title)", age=span(now - row.active)) for row in others)]
 
 
 def mark_of(one: Conversation) -> str:

@@ -201,7 +201,8 @@ class Desk:
         if one is self.front:
             self._screen.status.facts = facts_of(self._app, one, self.conversations.all)
             began = one.turn_began
-            self._screen.activity.show(None if began is None else Work(began, one.activity, one.queued))
+            doing = "waiting for your answer" if one.asked else one.activity
+            self._screen.activity.show(None if began is None else Work(began, doing, one.queued))
             self.questions.show(one)
 
     def tick(self) -> None:

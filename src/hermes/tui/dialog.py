@@ -7,7 +7,9 @@ import msgspec
 from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
@@ -17,11 +19,16 @@ from hermes.commands.words import harmless
 from hermes.protocol.events import Approval, Asked, Form, Login, Question, Request, Secret
 from hermes.protocol.ops import Answer
 from hermes.tui.fields import Field, fields_of
+from hermes.tui.wrapping import wrap
 
 EARLY = 0.3
 """Seconds in which a key was meant for what stood here before."""
 ROOM = 8
 """Lines of what is asked about that are seen at first."""
+MOST_CHOICES = 6
+"""An approval's choices, each a line that must be seen."""
+FRAME = 6
+"""Columns that the frame round them and their scroll bar take."""
 APPROVALS = {
     "once": "yes, once",
     "session": "yes, for this session",
@@ -46,12 +53,17 @@ class Dialog(Vertical):
     DEFAULT_CSS = """
     Dialog { height: auto; max-height: 80%; border: round $hermes-rule; padding: 0 1; background: $surface; }
     Dialog #asked { text-style: bold; height: auto; }
-    Dialog #about { height: auto; max-height: 8; }
-    Dialog #about.all { max-height: 60vh; }
+    Dialog #about { height: auto; }
     Dialog OptionList, Dialog OptionList:focus { height: auto; max-height: 12; border: none; padding: 0; background: $surface; }
     Dialog Input { border: tall $hermes-rule; }
     Dialog #fields { height: auto; max-height: 50vh; }
     """
+
+    # Before the list of choices, which would take them.
+    BINDINGS = [
+        Binding("pageup", "page(-1)", "up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "down", show=False, priority=True),
+    ]
 
     class Given(Message):
         """An answer to what was asked."""
@@ -65,11 +77,15 @@ class Dialog(Vertical):
         super().__init__()
         self.asked = asked
         self._shown = time.monotonic()
-        self._choices = [one for one in choices(asked) if not (closed and one.does)]
+        self._closed = closed
+        self._all = False
+        self._choices: list[Choice] = []
         self._fields: list[Field] = fields_of(asked.request.schema) if isinstance(asked.request, Form) else []
 
     def compose(self) -> ComposeResult:
         head, about = parts(self.asked.request)
+        long = len(self._wrapped(about)) > min(ROOM, self._room)
+        self._choices = [one for one in choices(self.asked, long=long) if not (self._closed and one.does)]
         yield Static(harmless(head), id="asked", markup=False)
         if about:
             with VerticalScroll(id="about", can_focus=False):
@@ -89,6 +105,22 @@ class Dialog(Vertical):
         self._shown = time.monotonic()
         self.query("Input, OptionList").first().focus()
 
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        """What is asked about has no more lines than the choices leave it."""
+        for about in self.query("#about"):
+            about.styles.max_height = self._room if self._all else min(ROOM, self._room)
+
+    @property
+    def _room(self) -> int:
+        head = len(self._wrapped(parts(self.asked.request)[0]))
+        return max(2, self.app.size.height * 4 // 5 - 2 - head - MOST_CHOICES)
+
+    def _wrapped(self, text: str) -> list[Content]:
+        return wrap(Content(harmless(text)), self.app.size.width - FRAME)
+
     def on_key(self, event: events.Key) -> None:
         if isinstance(self.app.focused, Input):
             return
@@ -107,13 +139,19 @@ class Dialog(Vertical):
     def _choose(self, choice: Choice) -> None:
         match choice.does:
             case "all":
-                self.query_one("#about").toggle_class("all")
+                self._all = not self._all
+                self._fit()
             case "type":
                 self._type(choice)
             case "send":
                 self._send_fields()
             case _ if choice.answer is not None:
                 self.post_message(self.Given(self.asked, choice.answer))
+
+    def action_page(self, way: int) -> None:
+        """Scroll in what is asked about."""
+        for about in self.query("#about").results(VerticalScroll):
+            about.scroll_relative(y=way * max(1, about.size.height - 1), animate=False)
 
     def _type(self, choice: Choice) -> None:
         """Swap the list for a line to type in."""
@@ -162,8 +200,8 @@ def parts(request: Request) -> tuple[str, str]:
             return head, rest
 
 
-def choices(asked: Asked) -> Iterator[Choice]:
-    """What can be chosen, each with its key."""
+def choices(asked: Asked, *, long: bool = False) -> Iterator[Choice]:
+    """What can be chosen, each with its key; `long` if not all of what is asked about can be seen at once."""
     name = asked.request_id
     match asked.request:
         case Approval(choices=offered):
@@ -172,8 +210,8 @@ def choices(asked: Asked) -> Iterator[Choice]:
                 yield Choice(key, APPROVALS.get(one, one), Answer(request_id=name, choice=one))
             if "deny" in offered:
                 yield Choice("b", "no, because …", does="type")
-            if parts(asked.request)[1].count("\n") >= ROOM:
-                yield Choice("f", "show all of it", does="all")
+            if long:
+                yield Choice("f", "show all of it, or less (PageUp, PageDown scroll)", does="all")
         case Question(choices=offered) if offered:
             for number, one in enumerate(offered, 1):
                 yield Choice(str(number), one, Answer(request_id=name, choice=one))

@@ -129,8 +129,10 @@ class HermesScreen(App[int]):
             self.run_worker(self.desk.answer(event.asked, event.answer))
 
     @on(Transcript.Left)
-    def _type_again(self) -> None:
+    def _type_again(self, event: Transcript.Left) -> None:
         self.prompt.focus()
+        if event.text:
+            self.prompt.put(event.text)
 
     # Keys
 
@@ -150,6 +152,12 @@ class HermesScreen(App[int]):
 
     def action_leave(self) -> None:
         self.exit(0)
+
+    def action_focus_previous(self) -> None:
+        """Shift+Tab out of the box chooses what can be folded; no other way to the page may move it."""
+        super().action_focus_previous()
+        if self.focused is self.transcript:
+            self.transcript.action_choose(-1)
 
     def action_another(self) -> None:
         if self.desk:

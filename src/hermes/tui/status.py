@@ -13,8 +13,8 @@ from hermes.tui.blocks import State
 from hermes.tui.skins import Skin
 from hermes.tui.wrapping import cut, styled
 
-WIDE, MEDIUM = 76, 52
-"""Columns from which there is room for everything, and for the main things."""
+WIDE = 76
+"""Columns from which there is room for long figures."""
 BAR = 10
 FRAME = 0.12
 
@@ -35,25 +35,32 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 
 def figures(facts: Facts, width: int) -> Content:
-    """One line, with as much as the width has room for."""
+    """One line of as many whole figures as the width has room for; what waits for the person comes before the others."""
     share = facts.used / facts.size if facts.size else 0.0
     percent = styled(f"{share:.0%}", colour(share)) if facts.size else Content("")
-    model, cost = facts.model or "no model yet", "" if facts.cost is None else f"${facts.cost:.4f}"
-    servers = _servers(facts.servers)
-    background = f"{facts.background} in background" if facts.background else ""
-    if width >= WIDE:
-        tokens = f"{short(facts.used)}/{short(facts.size)}" if facts.size else f"{short(facts.used)} tokens"
-        others = f"{facts.sessions} sessions" if facts.sessions > 1 else ""
-        parts = [cut(Content(model), 32), tokens, _bar(share) + percent, cost, span(facts.seconds), servers]
-        parts += [background, others]
-    elif width >= MEDIUM:
-        parts = [cut(Content(model), 24), percent, cost, span(facts.seconds), servers, background]
-    else:
-        parts = [cut(Content(model.rpartition("/")[2]), 24), percent, servers]
-    if facts.asking:
-        parts.append(styled(f"{facts.asking} asks: Ctrl+T", "$warning"))
+    tokens = f"{short(facts.used)}/{short(facts.size)}" if facts.size else f"{short(facts.used)} tokens"
+    wide = width >= WIDE
+    found = (
+        _name(facts.model or "no model yet", 32 if wide else 24),
+        styled(f"{facts.asking} asks: Ctrl+T", "$warning") if facts.asking else "",
+        tokens if wide or not facts.size else "",
+        _bar(share) + percent if wide and facts.size else percent,
+        "" if facts.cost is None else f"${facts.cost:.4f}",
+        span(facts.seconds),
+        _servers(facts.servers),
+        f"{facts.background} in background" if facts.background else "",
+        f"{facts.sessions} sessions" if facts.sessions > 1 else "",
+    )
+    parts = [Content(part) if isinstance(part, str) else part for part in found if part]
     rule = styled(" │ ", "$hermes-dim")
-    return cut(rule.join([Content(part) if isinstance(part, str) else part for part in parts if part]), width)
+    while len(parts) > 1 and rule.join(parts).cell_length > width:
+        parts.pop()
+    return cut(rule.join(parts), width)
+
+
+def _name(model: str, room: int) -> Content:
+    """A model by its whole name, or by what stands behind its vendor."""
+    return cut(Content(model if len(model) <= room else model.rpartition("/")[2]), room)
 
 
 def colour(share: float) -> str:

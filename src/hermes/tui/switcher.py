@@ -17,12 +17,14 @@ NEW = "+"
 class Switcher(ModalScreen[str]):
     """Gives the id of a session, NEW, or nothing."""
 
+    # What lies below is seen through it, against what the app says of every screen.
+    CSS = "Switcher { background: $background 60%; }"
     DEFAULT_CSS = """
     Switcher { align: center middle; }
     Switcher Vertical { width: 80%; max-width: 90; height: auto; max-height: 80%; border: round $hermes-rule;
         background: $surface; padding: 0 1; }
     Switcher OptionList, Switcher OptionList:focus { height: auto; max-height: 20; border: none; padding: 0;
-        background: $surface; }
+        background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS = [Binding("escape,ctrl+t", "leave", "back", show=False)]
 
@@ -34,7 +36,7 @@ class Switcher(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static("Sessions: Enter goes to one, Esc back", markup=False)
-            yield OptionList(*map(self._option, self._entries), Option(f"{NEW}  a new session", id=NEW), markup=False)
+            yield OptionList(*map(self._option, self._entries), Option(f"     {NEW}  a new session", id=NEW), markup=False)
 
     def on_mount(self) -> None:
         listed = self.query_one(OptionList)
@@ -43,7 +45,7 @@ class Switcher(ModalScreen[str]):
 
     def _option(self, entry: Entry) -> Option:
         here = " (in front)" if entry.id == self._front else ""
-        return Option(f"{entry.mark or ' '}  {harmless(entry.title)}{here}", id=entry.id)
+        return Option(f"{entry.age:>4} {entry.mark or ' '}  {harmless(entry.title)}{here}", id=entry.id)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(event.option.id or "")

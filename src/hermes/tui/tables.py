@@ -20,11 +20,12 @@ def table(tokens: "Sequence[Token]", width: int) -> list[Content]:
     columns = max(map(len, rows), default=0)
     rows = [[*row, *[Content("")] * (columns - len(row))] for row in rows]
     widths = _widths([max(row[n].cell_length for row in rows) for n in range(columns)], width)
+    sides = [*_sides(tokens), *["left"] * columns][:columns]
     head, *body = rows
     rule = styled("─┼─".join("─" * one for one in widths), "$hermes-dim")
-    lines = [*_drawn([cell.stylize_before("bold") for cell in head], widths), rule]
+    lines = [*_drawn([cell.stylize_before("bold") for cell in head], widths, sides), rule]
     for row in body:
-        lines += _drawn(row, widths)
+        lines += _drawn(row, widths, sides)
     return lines
 
 
@@ -38,6 +39,12 @@ def _rows(tokens: "Sequence[Token]") -> list[list[Content]]:
     return rows
 
 
+def _sides(tokens: "Sequence[Token]") -> list[str]:
+    """To which side each column is pushed: its head carries it as a style."""
+    heads = [str(token.attrs.get("style", "")) for token in tokens if token.type == "th_open"]
+    return [head.removeprefix("text-align:") or "left" for head in heads]
+
+
 def _widths(wanted: list[int], width: int) -> list[int]:
     """The widest columns give way until all of them fit."""
     widths = [max(1, one) for one in wanted]
@@ -47,11 +54,17 @@ def _widths(wanted: list[int], width: int) -> list[int]:
     return widths
 
 
-def _drawn(row: list[Content], widths: list[int]) -> list[Content]:
+def _drawn(row: list[Content], widths: list[int], sides: list[str]) -> list[Content]:
     cells = [cell.wrap(width) for cell, width in zip(row, widths, strict=True)]
     lines: list[Content] = []
     for number in range(max(map(len, cells))):
         parts = [cell[number] if number < len(cell) else Content("") for cell in cells]
-        padded = [part + " " * (width - part.cell_length) for part, width in zip(parts, widths, strict=True)]
+        padded = [_padded(*one) for one in zip(parts, widths, sides, strict=True)]
         lines.append(styled(GAP, "$hermes-dim").join(padded))
     return lines
+
+
+def _padded(cell: Content, width: int, side: str) -> Content:
+    free = width - cell.cell_length
+    before = {"right": free, "center": free // 2}.get(side, 0)
+    return Content(" " * before) + cell + " " * (free - before)

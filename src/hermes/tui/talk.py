@@ -104,6 +104,7 @@ class Talk:
             await self._send(one, Say(parts=parts, quoted=expanded.quoted))
         elif self.mode == "steer":
             await self._send(one, Redirect(parts=parts, quoted=expanded.quoted))
+            one.tell("· it joins the running turn at its next step", "$hermes-dim")
         else:
             await self._send(one, Interrupt(), Say(parts=parts, quoted=expanded.quoted))
 

@@ -18,6 +18,8 @@ BEAT = 0.05
 """Seconds between two drawings of what grows: what comes meanwhile is drawn together."""
 TYPING_BEAT, TYPING = 0.2, 0.4
 """The same while somebody types, which goes on for so many seconds after a key: keys come first."""
+REST = 4
+"""Times as long as a drawing took, before the next one: what is dear to draw leaves time for keys."""
 STRIPS = 1000
 """Lines that are kept as they were drawn."""
 
@@ -47,8 +49,14 @@ class Transcript(ScrollView, can_focus=True):
         Binding("enter,space", "fold", "fold or open", show=False),
     ]
 
+    FOCUS_ON_CLICK = False
+
     class Left(Message):
-        """The person wants to type again."""
+        """The person wants to type again; `text` is what they have typed already."""
+
+        def __init__(self, text: str = "") -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(self, page: Page, view: View) -> None:
         super().__init__()
@@ -56,7 +64,7 @@ class Transcript(ScrollView, can_focus=True):
         self._chosen: Block | None = None
         self._waits = False
         self._follows = True
-        self._typed = 0.0
+        self._typed = self._took = 0.0
         self._strips: dict[int, tuple[Content, Strip]] = {}
 
     # What is shown
@@ -83,7 +91,7 @@ class Transcript(ScrollView, can_focus=True):
         if not self._waits and self.is_attached:
             self._waits = True
             types = time.monotonic() - self._typed < TYPING
-            self.set_timer(TYPING_BEAT if types else BEAT, self.draw)
+            self.set_timer(max(TYPING_BEAT if types else BEAT, REST * self._took), self.draw)
 
     def make_way(self) -> None:
         """Somebody has pressed a key."""
@@ -95,9 +103,10 @@ class Transcript(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if width <= 0:
             return
+        began, before = time.thread_time(), self._page.height
         self._page.lay_out(width, self._view)
-        before = self._page.height
         first = self._page.update(trim=self._follows)
+        self._took = time.thread_time() - began
         self.virtual_size = Size(width, self._page.height)
         if self._follows:
             # Forced: the scrollbar, which would allow it, comes only with the next layout.
@@ -179,9 +188,11 @@ class Transcript(ScrollView, can_focus=True):
         if block is not None and block.foldable and not self.text_selection:
             self._fold(block)
 
-    def on_focus(self) -> None:
-        if self._chosen is None:
-            self.action_choose(-1)
+    def on_key(self, event: events.Key) -> None:
+        """A letter is meant for the box."""
+        if event.character is not None and event.is_printable and event.key != "space":
+            event.stop()
+            self.post_message(self.Left(event.character))
 
     def on_blur(self) -> None:
         self._chosen = None

@@ -77,7 +77,7 @@ class Scene:
         self, kind: Kind, workspace: Path | None = None, *, network: bool = True, paths: tuple[str, ...] = ()
     ) -> LocalTerminal:
         box = self.sandbox(Wanted(kind, network, paths), workspace)
-        terminal = LocalTerminal(str(workspace or self.work), self.env, sandbox=box)
+        terminal = LocalTerminal(str(workspace or self.work), self.env, sandbox=box, popen=box.popen)
         self.terminals.append(terminal)
         return terminal
 

@@ -1,12 +1,19 @@
 """With the command filter off: what the sandbox alone still stops. Each attack is shown to work without it."""
 
+import asyncio
 import os
+import shlex
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from hermes.protocol.safety import Grants
+from hermes.safety.gated import granting
+from hermes.safety.sandbox import landlocked
 from tests.safety.sandbox.conftest import CANARY, Kind, Scene
 
 DAMAGE = {
@@ -235,3 +242,144 @@ async def test_without_network_no_connection_leaves(scene: Scene, held: Kind) ->
         reach = f"bash -c 'echo > /dev/tcp/127.0.0.1/{port} && echo through'"
         assert "through" in (await scene.terminal(held).run(reach, timeout=20)).output
         assert "through" not in (await scene.terminal(held, network=False).run(reach, timeout=20)).output
+
+
+REACH = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1].replace('@', chr(0))); print('through')"
+
+
+@contextmanager
+def listening(path: str) -> Iterator[str]:
+    """A program of the person's that takes orders; @ begins a name that lies in no folder."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path.replace("@", "\0"))
+        server.listen()
+        yield f"python3 -c {shlex.quote(REACH)} {path}"
+
+
+@pytest.mark.needs("bwrap")
+async def test_no_program_that_listens_outside_can_be_reached_by_its_socket(scene: Scene) -> None:
+    """An agent for keys, a container engine, an editor: whoever reaches one has commands run beyond all bounds."""
+    places = (scene.home / "agent.sock", scene.home / ".emacs.d", scene.work.parent / "engine.sock")
+    places[1].mkdir()
+    for place in (places[0], places[1] / "server", places[2]):
+        with listening(str(place)) as reach:
+            assert (await scene.terminal("off").run(reach, timeout=20)).output == "through\n"
+            assert "through" not in (await scene.terminal("bubblewrap").run(reach, timeout=20)).output
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_socket_of_the_workspace_or_one_that_was_granted_can_be_reached(scene: Scene) -> None:
+    with listening(str(scene.work / "app.sock")) as reach:
+        assert (await scene.terminal("bubblewrap").run(reach, timeout=20)).output == "through\n"
+    agent = str(scene.home / "agent.sock")
+    with listening(agent) as reach, granting(Grants(paths=(agent,))):
+        assert (await scene.terminal("bubblewrap").run(reach, timeout=20)).output == "through\n"
+
+
+@pytest.mark.skipif(landlocked.version() < 6, reason="needs Linux 6.12")
+async def test_no_socket_without_a_file_can_be_reached(scene: Scene, held: Kind) -> None:
+    """The screen of X11 has one: who reaches it types into every window."""
+    with listening(f"@hermes-test-{os.getpid()}") as reach:
+        assert (await scene.terminal("off").run(reach, timeout=20)).output == "through\n"
+        assert "through" not in (await scene.terminal(held).run(reach, timeout=20)).output
+        with granting(Grants(everything=True)):
+            assert (await scene.terminal(held).run(reach, timeout=20)).output == "through\n"
+
+
+async def test_commands_of_one_session_reach_each_other(scene: Scene) -> None:
+    name = f"@hermes-test-{os.getpid()}"
+    serve = "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(chr(0) + sys.argv[1][1:]); s.listen(); print('up', flush=True); time.sleep(60)"
+    terminal = scene.terminal("bubblewrap")
+    up = asyncio.Event()
+    await terminal.start(f"python3 -c {shlex.quote(serve)} {name}", on_output=lambda text: up.set())
+    await asyncio.wait_for(up.wait(), 20)
+    assert (await terminal.run(f"python3 -c {shlex.quote(REACH)} {name}", timeout=20)).output == "through\n"
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_whole_home_as_workspace_keeps_its_programs(scene: Scene) -> None:
+    (scene.home / "bin").mkdir()
+    scene.env["PATH"] += f":{scene.home}/bin"
+    await scene.terminal("bubblewrap", scene.home).run(
+        "echo evil > bin/ls; echo new > letter.txt; mv bin was", timeout=20
+    )
+    assert (os.listdir(scene.home / "bin"), (scene.home / "letter.txt").read_text()) == ([], "new\n")
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_yes_to_a_file_of_the_home_opens_no_start_up_file(scene: Scene) -> None:
+    (scene.home / "project/.vscode").mkdir(parents=True)
+    (scene.home / "project/.envrc").write_text("as it was\n")
+    letter, readme = str(scene.home / "letter.txt"), str(scene.home / "project/README")
+    before = scene.files()
+    with granting(Grants(paths=(letter, readme))):
+        attack = "echo new > ~/letter.txt; echo new > ~/project/README; echo evil | tee ~/.bashrc ~/.config/systemd/user/x.service ~/project/.envrc"
+        await scene.terminal("bubblewrap").run(attack, timeout=20)
+    after = scene.files()
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert changed == {"home/letter.txt", "home/project/README"}
+
+
+@pytest.fixture
+def repository(scene: Scene) -> Path:
+    """The workspace as a repository with a commit, and a submodule in a folder of a folder."""
+    git = ["git", "-c", "protocol.file.allow=always"]
+    for folder in (scene.work.parent / "library", scene.work):
+        subprocess.run([*git, "init", "-q", folder], check=True, env=scene.env)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True, cwd=folder, env=scene.env)
+    add = [*git, "submodule", "--quiet", "add", "../library", "parts/library"]
+    subprocess.run(add, check=True, cwd=scene.work, env=scene.env)
+    subprocess.run([*git, "commit", "-q", "-m", "y"], check=True, cwd=scene.work, env=scene.env)
+    return scene.work
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize(
+    "attack",
+    {
+        "a submodule's settings": "git config -f .git/modules/parts/library/config core.fsmonitor 'touch ~/owned; false'",
+        "a submodule's hooks": "echo 'touch ~/owned' > .git/modules/parts/library/hooks/post-checkout",
+        "where a submodule's repository lies": "echo gitdir: $PWD/evil > parts/library/.git",
+        "a submodule put aside": "mv parts old; mkdir -p parts/library; echo gitdir: $PWD/evil > parts/library/.git",
+        "settings from another folder": "cp -r .git evil; git config -f evil/config core.fsmonitor 'touch ~/owned; false'; "
+        "echo ../evil > .git/commondir",
+    }.values(),
+)
+async def test_nothing_that_a_command_leaves_is_started_by_git(scene: Scene, repository: Path, attack: str) -> None:
+    plant = "cp -r .git/modules/parts/library evil; git config -f evil/config core.fsmonitor 'touch ~/owned; false'; "
+    terminal = scene.terminal("bubblewrap")
+    await terminal.run((plant if "gitdir" in attack else "") + attack, timeout=20)
+    scene.boxes[-1].look_after()
+    subprocess.run(["git", "status"], cwd=repository, env=scene.env, capture_output=True)
+    assert not (scene.home / "owned").exists()
+    assert (
+        await terminal.run("echo x > f && git add f && git commit -qm z && git submodule status", timeout=20)
+    ).code == 0
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_linked_worktree_stays_one(scene: Scene, repository: Path) -> None:
+    tree = repository.parent / "tree"
+    subprocess.run(["git", "worktree", "add", "-q", tree], check=True, cwd=repository, env=scene.env)
+    before = (tree / ".git").read_text()
+    common = repository / ".git/worktrees/tree/commondir"
+    await scene.terminal("bubblewrap", tree).run(f"echo gitdir: /evil > .git; echo /evil > {common}", timeout=20)
+    assert ((tree / ".git").read_text(), common.read_text()) == (before, "../..\n")
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("echo 'touch x' > .envrc", "a command made .envrc: "),
+        ("mkdir .vscode && echo {} > .vscode/tasks.json", "a command made .vscode/tasks.json: "),
+        ("git init -q new && git -C new config core.fsmonitor ./x", "a command made new/.git: "),
+        ("git init -q new && echo x > new/.git/hooks/pre-commit", "a command made new/.git: "),
+        ("git init -q new; git init -q .; echo x > a", ""),
+    ],
+)
+async def test_what_other_programs_would_start_is_told(scene: Scene, command: str, told: str) -> None:
+    await scene.terminal("bubblewrap").run(command, timeout=20)
+    for _ in range(2):
+        scene.boxes[-1].look_after()
+    assert [line.partition("other programs")[0] for line in scene.told] == ([told] if told else [])

@@ -58,6 +58,8 @@ def _writes(step: Step, ground: Ground) -> Verdict | None:
     targets += [arg.partition("=")[2] for arg in step.args if re.match(r"--\w+_out=|-sOutputFile=", arg)]
     if step.name in _WRITE_LAST and len(words := operands(step.args)) > 1:
         targets.append(words[-1])
+    if sent := next((target for target in targets if re.match(r"\w{2,}://(?!localhost|127\.)", target)), ""):
+        return ask("sends-data", f"{step.name} would send what it makes to {sent}")
     return ground.writing(step, [target for target in targets if not target.startswith((UNKNOWN, "-", "pipe:"))])
 
 

@@ -1,6 +1,6 @@
 """One command before the gate: what it comes down to, the verdict about it, and what of it may be allowed for good."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from hermes.protocol.actions import Origin, RunCommand, Verdict
 from hermes.safety.commands import hard
@@ -15,9 +15,16 @@ from hermes.safety.places import ALLOW, BLOCK, Places, reading, writing
 
 
 class Case:
-    """A command, read once. `write` is the verdict about writing to a path."""
+    """A command, read once. `write` is the verdict about writing to a path; `hides_keys` says whether ssh would find none."""
 
-    def __init__(self, action: RunCommand, origin: Origin, places: Places, write: OnPath) -> None:
+    def __init__(
+        self,
+        action: RunCommand,
+        origin: Origin,
+        places: Places,
+        write: OnPath,
+        hides_keys: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._action = action
         self._workspace = origin.workspace
         self._places = places
@@ -26,8 +33,9 @@ class Case:
             workspace=origin.workspace,
             places=places,
             local=action.terminal == "local",
-            read=lambda path: reading(path, places),
+            read=lambda path: reading(path, places, origin.workspace),
             write=write,
+            hides_keys=hides_keys if action.terminal == "local" else lambda: False,
         )
 
     def verdict(self) -> Verdict:
@@ -38,7 +46,7 @@ class Case:
         untouchable = forbidden(
             steps,
             self._places,
-            read=lambda path: reading(path, self._places),
+            read=lambda path: reading(path, self._places, self._workspace),
             write=lambda path: writing(path, self._workspace, self._places),
             local=self._ground.local,
         )

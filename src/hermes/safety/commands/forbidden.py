@@ -4,7 +4,6 @@ Like the look for disasters it errs towards silence. What a command reaches with
 the end for a sandbox.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hermes.protocol.actions import Verdict
@@ -13,7 +12,7 @@ from hermes.safety.commands.names import Names
 from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import SEARCH
 from hermes.safety.commands.steps import Step, path_from
-from hermes.safety.places import BLOCK, SINKS, Places, inside
+from hermes.safety.places import BLOCK, SINKS, Places, followed, inside
 
 MOST_NAMES = 2000
 
@@ -92,9 +91,9 @@ def _real(text: str, cwds: Sequence[str], user_home: str, names: Names, *, local
     for path in _named(text, cwds, user_home):
         yield path
         if local and any(char in path for char in "*?["):
-            yield from map(os.path.realpath, names.matching(path, "/") or ())
+            yield from map(followed, names.matching(path, "/") or ())
         elif local:
-            yield os.path.realpath(path)
+            yield followed(path)
 
 
 def _takes_output(path: str) -> bool:

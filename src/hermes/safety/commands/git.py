@@ -116,10 +116,25 @@ def _verb(step: Step, ground: Ground, verb: str, rest: list[str]) -> Verdict:
         )
         return ground.reading(step, paths) or (ground.writing(step, [output]) if output else None) or READS
     if verb in _WORKS:
-        return WORKS
+        return _written(step, ground, verb, rest) or WORKS
     if not verb:
         return READS
     return ask("git", f"git {verb} is not ordinary work")
+
+
+def _written(step: Step, ground: Ground, verb: str, rest: list[str]) -> Verdict | None:
+    """Why what git writes beside the repository asks, or None."""
+    match verb:
+        case "bundle" if rest[:1] == ["create"]:
+            return ground.writing(step, operands(rest[1:])[:1])
+        case "format-patch" if folder := value_of(rest, "-o", "--output-directory"):
+            return ground.writing(step, [folder])
+        case "apply" if "--unsafe-paths" in rest:
+            return ask("outside", "git apply would change files outside the repository")
+        case "init" if words := operands(rest, ("-b", "--initial-branch")):
+            return ground.writing(step, words[:1])
+        case _:
+            return None
 
 
 def is_made_of_plain_files(folder: str) -> bool:

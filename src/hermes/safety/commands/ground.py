@@ -12,52 +12,43 @@ from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import ask
+from hermes.safety.keys import CREDENTIALS, SYSTEM_CREDENTIALS
 from hermes.safety.places import (
     ALLOW,
-    CREDENTIALS,
     OWN_SECRETS,
     SINKS,
-    SYSTEM_CREDENTIALS,
+    TEMPORARY,
     Places,
+    followed,
     holds_credentials,
     inside,
 )
 
 MOST_NAMES = 3000
-TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")
 
 OnPath = Callable[[str], Verdict]
 
 _OUTPUTS = Pattern(r"/dev/(null|stdout|stderr|tty|fd/.*)|/proc/self/fd/\d+")
 _PATTERN = Pattern(r"[*?\[]")
-_KEY_FILE = Pattern(
-    r".*\.(pem|key|p12|pfx|kdbx|ppk|keystore|jks|ovpn|agekey)|.*/ssh_host_\w+_key|.*/wallet\.dat|"
-    r".*/\.config/(hub|rclone/rclone\.conf|(gh|op|doctl|heroku|stripe|ngrok|sops|fly|glab-cli|wrangler|helm)/.*|git/credentials)|"
-    r".*/\.(bash|zsh|sh|python|node_repl|psql|mysql|sqlite|rediscli|irb)_history|.*/\.local/share/(keyrings|fish/fish_history).*|"
-    r".*/\.(s3cfg|boto|databrickscfg|wgetrc|vault-token|password-store/.*|electrum/.*|ethereum/keystore.*|fly/.*|oci/.*)|"
-    r".*/\.(cargo|gem)/credentials.*|.*/\.m2/settings.*\.xml|.*/\.gradle/gradle\.properties|.*huggingface/token|"
-    r".*/(\.mozilla|firefox|google-chrome|chromium|BraveSoftware|Chrome)/.*(logins|key[34]|cookies|Login Data|Cookies|Web Data).*"
-)
-# Here lie the certificates that everybody may know.
-_PUBLIC = ("/etc/ssl/certs", "/usr/share", "/usr/lib", "/etc/pki")
 _REMOTE = Pattern(r"[\w.@-]+:(?!//)|\w+://")
 _JOINTS = Pattern(r"file://|[=@:,]")
 
 
 class Ground(Struct, frozen=True):
-    """Where a command runs, and what settles whether a path may be read or written."""
+    """Where a command runs, what settles whether a path may be read or written, and whether ssh finds no keys there."""
 
     workspace: str
     places: Places
     local: bool
     read: OnPath
     write: OnPath
+    hides_keys: Callable[[], bool] = lambda: False
 
     def paths(self, step: Step, text: str) -> list[str]:
         """The real paths that a word may stand for, one for each folder that the command may be in."""
         if "\0" in text:
             return []
-        real = os.path.realpath if self.local and UNKNOWN not in text else os.path.normpath
+        real = followed if self.local and UNKNOWN not in text else os.path.normpath
         return [real(_through_links(path_from(cwd, text), step.links)) for cwd in step.cwds]
 
     def is_inside(self, step: Step, text: str) -> bool:
@@ -85,8 +76,6 @@ class Ground(Struct, frozen=True):
                     return verdict
                 if path in ("/proc/kcore", "/proc/kmem", "/proc/kmsg"):
                     return ask("process-memory", f"{path} is the memory of the whole machine")
-                if _KEY_FILE.fullmatch(path) and not inside(path, self.workspace) and not path.startswith(_PUBLIC):
-                    return ask("credentials", f"{path} is a key by its name")
         return None
 
     def searching(self, step: Step, texts: Iterable[str]) -> Verdict | None:
@@ -121,7 +110,7 @@ class Ground(Struct, frozen=True):
             return
         names = Names(MOST_NAMES if self.local else 0)
         for path in (path_from(cwd, text) for cwd in step.cwds):
-            yield from map(os.path.realpath, names.matching(path, "/") or ())
+            yield from map(followed, names.matching(path, "/") or ())
             yield from (place for place in self._secrets() if _may_match(place, path))
 
     def _secrets(self) -> Iterator[str]:

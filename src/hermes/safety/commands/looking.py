@@ -7,17 +7,22 @@ from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
 from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
-from hermes.safety.commands.syntax import SECRET, SECRET_NAME, UNKNOWN
+from hermes.safety.commands.syntax import RUNS_CODE_IN_INDEX, SECRET, SECRET_NAME, UNKNOWN
 from hermes.safety.commands.verdicts import READS, ask
 
 _ENVIRONMENT = listed("env printenv set export declare")
 _KEYS = Pattern(r"secret|token|passw|api.?key|_key|credential|^aws|^key", re.I)
 _RUNS_CODE_IN_TEXT = Pattern(r"\$\(|`")
+_TAKE_NAMES = listed("unset read declare typeset local export readonly mapfile readarray getopts wait printf test [ [[")
 
 
 def says(step: Step, ground: Ground) -> Verdict:
-    names_a_variable = step.name in ("printf", "test", "[", "[[", "let", "declare", "read") and has(step.args, "-v")
-    if names_a_variable and any(map(_RUNS_CODE_IN_TEXT.search, step.args)):
+    names_a_variable = step.name in ("printf", "test", "[", "[[", "declare", "read") and has(step.args, "-v")
+    if (
+        ((names_a_variable or step.name == "let") and any(map(_RUNS_CODE_IN_TEXT.search, step.args)))
+        or (step.name in _TAKE_NAMES - {"printf"} and any(map(RUNS_CODE_IN_INDEX.search, step.args)))
+        or (step.name == "compgen" and (has(step.args, "-C", "-F") or any(map(_RUNS_CODE_IN_TEXT.search, step.args))))
+    ):
         return ask("hidden-code", "the shell would run what stands in this name")
     if step.name in ("set", "shopt") and "history" in step.args:
         return ask("traces", "it stops the record of what is typed")

@@ -41,7 +41,7 @@ class Names:
                     if self._left < 0:
                         return []
                     names.append(entry.name)
-        except OSError:
+        except (OSError, ValueError):  # a NUL in it
             return []
         hidden = pattern.startswith(".")
         return [name for name in names if (hidden or name[0] != ".") and fnmatchcase(name, pattern)]

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
+from hermes.safety.commands.handed import ssh_command
 from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
-from hermes.safety.commands.wrappers import ssh_command
 
 RULE = "sends-data"
 

@@ -5,12 +5,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Input
 from hermes.safety.commands.syntax import text_of
 from hermes.safety.commands.words import VALUES, Words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+# A here-document whose mark is quoted is text and nothing else.
+_QUOTED = Pattern(r"[\\'\"]")
 
 
 class Redirected(Struct, frozen=True):
@@ -55,6 +60,8 @@ def _heredoc(node: "Node", words: Words) -> Redirected:
             case "heredoc_body":
                 expands = any(each.type.endswith(("expansion", "substitution")) for each in child.children)
                 body = _filled(child, words) if expands else text_of(child)
+                if not _QUOTED.search(_mark(node)):
+                    words.run_backticks(text_of(child))
             case "file_redirect" | "herestring_redirect" | "heredoc_redirect":
                 inner.append(child)
             case "heredoc_start" | "heredoc_end":
@@ -67,6 +74,10 @@ def _heredoc(node: "Node", words: Words) -> Redirected:
                 piped.append(child)
     led = redirected(inner, Input(body), words)
     return Redirected(led.input, led.writes, (*more, *led.more), (*led.piped, *piped))
+
+
+def _mark(node: "Node") -> str:
+    return next((text_of(child) for child in node.named_children if child.type == "heredoc_start"), "")
 
 
 def _filled(body: "Node", words: Words) -> str:

@@ -73,7 +73,7 @@ def rimraf(step: Step, ground: Ground) -> Verdict:
 
 def find(step: Step, ground: Ground) -> Verdict:
     """find by itself lists names; with -delete it removes, and what -exec starts is judged on its own."""
-    from hermes.safety.commands.wrappers import names_found
+    from hermes.safety.commands.handed import names_found
 
     args = list(step.args)
     if "-delete" in args:

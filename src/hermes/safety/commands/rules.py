@@ -24,9 +24,11 @@ from hermes.safety.commands import (
 from hermes.safety.commands.argv import listed, value_of
 from hermes.safety.commands.building import builds
 from hermes.safety.commands.git import git
+from hermes.safety.commands.git_ssh import host_by_ssh
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.looking import opens, says, searches, shows
 from hermes.safety.commands.options import goes_on, turned
+from hermes.safety.commands.orders import takes_orders
 from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import BUILD, READ_FILES, SAY_ANYTHING, SEARCH
 from hermes.safety.commands.rehearsal import only_looks, only_tells
@@ -75,7 +77,7 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
         return ask("hidden-code", "nobody can tell which program it would start")
     if "strace" in step.wraps and any(re.search(r"(inject|fault)[=:]", word) for word in step.before):
         return ask("process-memory", "strace would change what the program is told by the system")
-    traced = value_of(step.before, "-o") if {"strace", "ltrace", "time"} & set(step.wraps) else None
+    traced = value_of(step.before, "-o") if {"strace", "ltrace", "time", "perf"} & set(step.wraps) else None
     writes = [*step.writes, *([traced] if traced else [])]
     around = settings(step, ground) or ground.writing(step, writes) or ground.reading(step, step.input.files)
     if around:
@@ -88,8 +90,12 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
     if why := system.stays_behind(step):
         return ask("stays-behind", why)
     verdict = _program(step, ground)
+    if verdict.decision == ALLOW and (orders := takes_orders(step)):
+        return orders
     if verdict == READS and wrote:
         verdict = WORKS
+    if verdict.decision == ALLOW and (host := host_by_ssh(step)) and ground.hides_keys():
+        return ask("ssh-keys", f"it speaks to {host} through ssh, with keys that commands cannot see")
     if verdict == WORKS and (further := goes_on(step)):
         return further
     if verdict == WORKS and step.name not in ("curl", "wget") and (found := _listens(step.args)):

@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec.structs import replace
 
 from hermes.safety.commands.argv import SHELLS, listed, operands, program, value_of
+from hermes.safety.commands.handed import (
+    find_commands,
+    is_python,
+    shell_script,
+    shell_text,
+    shell_words,
+    texts_for_a_shell,
+    texts_in_python,
+)
 from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.said import files_made, said
 from hermes.safety.commands.steps import Context, Input, Puzzle, Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.words import Words
-from hermes.safety.commands.wrappers import (
-    find_commands,
-    is_python,
-    peel,
-    shell_script,
-    shell_text,
-    texts_for_a_shell,
-    texts_in_python,
-)
+from hermes.safety.commands.wrappers import peel
 
 DEEPEST = 60
 MOST_STEPS = 1500
@@ -124,12 +125,13 @@ class Running:
         """Walk the commands that a program is handed."""
         name, args, script = step.name, list(step.args), "" if step.script == UNKNOWN else step.script
         inside = context.inside()
-        for text in texts_for_a_shell(name, args):
-            self._walk(text, context.inside("ssh") if name == "ssh" else inside)
-        if script and (name in SHELLS or name in (".", "source") or "/" in name):
-            self._walk(script, inside)
-        if step.input.text and name in SHELLS and shell_text(args) is None and not shell_script(args):
-            self._walk(step.input.text, inside)
+        with self._words.positions(shell_words(args) if name in SHELLS else None):
+            for text in texts_for_a_shell(name, args):
+                self._walk(text, context.inside("ssh") if name == "ssh" else inside)
+            if script and (name in SHELLS or name in (".", "source") or "/" in name):
+                self._walk(script, inside)
+            if step.input.text and name in SHELLS and shell_text(args) is None and not shell_script(args):
+                self._walk(step.input.text, inside)
         if is_python(name) and "-c" not in args:
             for text in texts_in_python(script or step.input.text or ""):
                 self._walk(text, inside)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import SHELLS, has, listed, value_of
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.handed import shell_script, shell_text
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.verdicts import READS, WORKS, ask
-from hermes.safety.commands.wrappers import shell_script, shell_text
 
 HIDDEN = "hidden-code"
 FETCHERS = listed("curl wget wget2 http https xh nc ncat aria2c fetch lynx scp ssh gh")

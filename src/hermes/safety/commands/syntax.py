@@ -22,6 +22,8 @@ SECRET_NAME = Pattern(
     r"([A-Z0-9]+_)*(SECRETS?|TOKEN|PASSWORD|PASSWD|PASSPHRASE|APIKEY|CREDENTIALS?|(API|ACCESS|PRIVATE|SECRET)_?KEY)(_[A-Z0-9]+)*|"
     r"[A-Z0-9]\w*_(PASS|PWD)"
 )
+# In the index of an array the shell runs even what was quoted.
+RUNS_CODE_IN_INDEX = Pattern(r"\[[^\]]*(\$\(|`)")
 # Private marks used while words are put together: a gap between words, and braces and commas that were quoted.
 GAP = "\ue000"
 QUOTED = str.maketrans("{,}", "\ue001\ue002\ue003")
@@ -31,8 +33,9 @@ _OPERATOR = Pattern(r"[|&;(){}<>$`]")
 _ESCAPES = Pattern(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 _OWN_MARKS = Pattern(f"[{UNKNOWN}{GAP}\ue001-\ue003]")
 _UNSEEN = Pattern(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-# These change the order in which a text is shown, or end it: what a person reads is not what runs.
-_DECEIVES = Pattern(r"[\x00\x1b\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# These change the order in which a text is shown, end it, or are keys that change a line while it is typed: what a person
+# reads is not what runs. (Ctrl-C and Ctrl-D only end something.)
+_DECEIVES = Pattern(r"[\x00-\x02\x05-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def normalise(text: str) -> str:

@@ -6,7 +6,7 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
-from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.commands.syntax import RUNS_CODE_IN_INDEX, UNKNOWN
 from hermes.safety.commands.verdicts import ask
 
 _RUNS_CODE = Pattern(
@@ -32,6 +32,17 @@ _CODE_IN_FLAGS = Pattern(
 _FETCHES_FROM = Pattern(
     r"(GOPROXY|GOSUMDB|GOINSECURE|GONOSUMCHECK|UV_\w*INDEX\w*|YARN_\w*REGISTRY\w*|CARGO_REGISTR\w+|BUNDLE_GEMFILE|HF_ENDPOINT)"
 )
+# Each of these is read by some program that takes its settings, libraries or the other side from there.
+_SETTLES = Pattern(
+    r"TAR_OPTIONS|RSYNC_(RSH|CONNECT_PROG)|GCC_EXEC_PREFIX|COMPILER_PATH|CURL_HOME|WGETRC|OPENSSL_(CONF|MODULES|ENGINES)|"
+    r"(CURL|REQUESTS|AWS)_CA_BUNDLE|AWS_(ENDPOINT_URL\w*|CONFIG_FILE|SHARED_CREDENTIALS_FILE)|SSLKEYLOGFILE|"
+    r"GTK_MODULES|GIO_(MODULE_DIR|EXTRA_MODULES)|QT_(PLUGIN_PATH|QPA_PLATFORM_PLUGIN_PATH)|VIMINIT|EXINIT|VIMRUNTIME|"
+    r"EMACSLOADPATH|RIPGREP_CONFIG_PATH|BAT_(CONFIG_PATH|OPTS)|FZF_DEFAULT_\w+|LESS|LESSKEY\w*|AWK(LIB)?PATH|LUA_(INIT|C?PATH)\w*|"
+    r"R_(PROFILE|ENVIRON)(_USER)?|JULIA_(LOAD|DEPOT)_PATH|PHPRC|PHP_INI_SCAN_DIR|ERL_\w*FLAGS|TCLLIBPATH|GNUPGHOME|"
+    r"ANSIBLE_(CONFIG|LIBRARY|\w+_PLUGINS)|TF_CLI_(CONFIG_FILE|ARGS)\w*|PIP_CONFIG_FILE|UV_CONFIG_FILE|NPM_CONFIG_\w+|"
+    r"YARN_RC_FILENAME|ELECTRON_RUN_AS_NODE|PYTHON(USERBASE|EXECUTABLE|PLATLIBDIR)|CARGO_HOME|RUSTUP_HOME|HOME|XDG_CONFIG_(HOME|DIRS)"
+)
+_HARMLESS_VALUE = Pattern(r"LESS=-?[a-jl-np-zA-Z]*|AWS_ENDPOINT_URL\w*=https?://(localhost|127\.0\.0\.1)(:\d+)?/?")
 _SHOWS = Pattern(r"\w*(EDITOR|PAGER|VISUAL|BROWSER)")
 _PLAIN_TOOLS = frozenset(
     {
@@ -59,6 +70,8 @@ _NODE_SAFE = Pattern(
 def settings(step: Step, ground: Ground) -> Verdict | None:
     """Why a variable that is set for a program asks, or None."""
     for name, value in step.env:
+        if RUNS_CODE_IN_INDEX.search(value):
+            return ask("hidden-code", f"the shell would run what stands in {name}, were it taken for a number")
         if name.startswith("HERMES_"):
             return ask("own-policy", f"{name} tells Hermes itself how to behave")
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL"):
@@ -69,6 +82,8 @@ def settings(step: Step, ground: Ground) -> Verdict | None:
             return ask("hidden-code", f"{name} can name code that other programs run")
         if _RUNS_CODE.fullmatch(name):
             return ask("hidden-code", f"{name} decides which code other programs run, or whom they speak to")
+        if _SETTLES.fullmatch(name) and not _HARMLESS_VALUE.fullmatch(f"{name}={value}"):
+            return ask("hidden-code", f"{name} decides which settings, code or machines other programs use")
         if (_STARTS.fullmatch(name) and "/" in value and not re.match(r"/(usr|opt|bin)/", value)) or (
             _TELLS.fullmatch(name) and _CODE_IN_FLAGS.search(value)
         ):

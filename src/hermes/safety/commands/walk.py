@@ -45,7 +45,7 @@ class Walk:
             "?": "0",
             "RANDOM": "1",
         }
-        self._words = Words(user_home, known, self._substitution)
+        self._words = Words(user_home, known, self._substitution, lambda why: self._running.puzzle(why))
         self._bodies: dict[str, Node] = {}
         self._calls: dict[str, Call] = {}
         self._called: set[str] = set()
@@ -274,6 +274,7 @@ class Walk:
 
     def _value(self, node: "Node") -> tuple[str, list[str]]:
         name, *rest = node.named_children
+        self._words.run_inside(name)
         if not rest:
             return text_of(name), [""]
         if rest[-1].type == "array":

@@ -4,13 +4,14 @@ What only the running shell can know (the output of a program, a variable of the
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes.safety.commands.argv import braces, listed
 from hermes.safety.commands.patterns import Pattern
-from hermes.safety.commands.syntax import GAP, QUOTED, SECRET, SECRET_NAME, UNKNOWN, UNQUOTED, text_of
+from hermes.safety.commands.syntax import GAP, QUOTED, SECRET, SECRET_NAME, UNKNOWN, UNQUOTED, text_of, tree
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,15 +45,26 @@ _PARAMETER = Pattern(
     r"(?P<operator>:?[-=?+]|##?|%%?|//?|\^\^?|,,?|:|@)?(?P<rest>.*)\}",
     re.DOTALL,
 )
+_BACKTICKS = Pattern(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _RANGE = Pattern(r"\{(-?\d+|[a-zA-Z])\.\.(-?\d+|[a-zA-Z])\}")
 
 
 class Words:
-    """Expands words with the variables set so far; `run` walks a substitution and tells what it prints, if known."""
+    """Expands words with the variables set so far.
 
-    def __init__(self, user_home: str, variables: dict[str, str], run: Callable[["Node"], str | None]) -> None:
+    `run` walks a substitution and tells what it prints, if known; `puzzle` is told what cannot be followed.
+    """
+
+    def __init__(
+        self,
+        user_home: str,
+        variables: dict[str, str],
+        run: Callable[["Node"], str | None],
+        puzzle: Callable[[str], None],
+    ) -> None:
         self._user_home = user_home
         self._run = run
+        self._puzzle = puzzle
         self.variables: dict[str, tuple[str, ...]] = {name: (value,) for name, value in variables.items()}
 
     def set(self, name: str, values: Iterable[str], *, only: bool = False) -> None:
@@ -64,6 +76,16 @@ class Words:
         """Set $1, $2 and so on, and $@."""
         for name, values in (("@", words), ("*", words), *((str(at), [word]) for at, word in enumerate(words, 1))):
             self.set(name, values, only=True)
+
+    @contextmanager
+    def positions(self, words: list[str] | None) -> Iterator[None]:
+        """Set them for a while, as for a shell in the shell; None leaves them as they are."""
+        before = self.variables
+        if words is not None:
+            self.variables = {name: value for name, value in before.items() if not name.isdecimal()}
+            self.set_positions(words)
+        yield
+        self.variables = before
 
     def expand(self, node: "Node") -> list[str]:
         """The words that one word of the command becomes."""
@@ -113,6 +135,7 @@ class Words:
                 self._run(node)
                 return [f"/dev/fd/{UNKNOWN}"]
             case _:
+                self.run_inside(node)
                 return [_ESCAPED.sub(_unescaped, text_of(node))]
 
     def _in_quotes(self, node: "Node | str") -> list[str]:
@@ -141,8 +164,15 @@ class Words:
         for child in node.children:
             if child.type in ("command_substitution", "process_substitution"):
                 self._run(child)
-            else:
+            elif child.child_count:
                 self.run_inside(child)
+            elif child.is_named and child.type != "raw_string":
+                self.run_backticks(text_of(child))
+
+    def run_backticks(self, text: str) -> None:
+        """Walk what stands between backticks, which the grammar takes for text where it does not expect them."""
+        for found in _BACKTICKS.finditer(text):
+            self._run(tree(found[1].replace("\\`", "`")))
 
     def _parameter(self, text: str) -> list[str]:
         found = _PARAMETER.fullmatch(text)
@@ -153,6 +183,9 @@ class Words:
         match found["operator"]:
             case None:
                 return list(values)
+            case "@" if "P" in rest:
+                self._puzzle("the shell would run what stands in a variable")
+                return [UNKNOWN]
             case ":?" | "?":
                 return list(values)
             case ":-" | "-" | ":=" | "=" if "$" in rest or "`" in rest:

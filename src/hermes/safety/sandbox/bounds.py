@@ -19,8 +19,9 @@ from msgspec import Struct
 from hermes.protocol.safety import Grants
 from hermes.safety.places import STARTS_BY_ITSELF, Places, inside
 from hermes.safety.sandbox.folders import Folders
+from hermes.safety.sandbox.git_programs import runs_later
 from hermes.safety.sandbox.hidden import hidden
-from hermes.safety.sandbox.repository import RUNS_LATER, git_folders
+from hermes.safety.sandbox.repository import git_folders
 
 TEMPORARY = ("/tmp", "/var/tmp")
 # Files that a CI service runs do nothing on this machine, reach it only by a push, and change with every branch.
@@ -48,7 +49,8 @@ class Mount(Struct, frozen=True):
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """What is settled for a session: `own` is its private folder; `caches` are rules too; `paths` the person has opened."""
+    """What is settled for a session: `own` is its private folder; `caches` are rules too; `paths` the person has opened;
+    in the folders of `programs` those lie that the person starts by their names."""
 
     workspace: str
     places: Places
@@ -57,6 +59,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
     caches: tuple[Mount, ...] = ()
     network: bool = True
     paths: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
@@ -89,6 +92,8 @@ def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
         add(path, "write")
     for path in _granted(bounds, grants, secret):
         add(path, "write")
+        for beside in _beside(bounds, path, grants):
+            add(beside, "read")
     for path in _ways(rules, writable):
         add(path, "write")
     return sorted(rules.values(), key=lambda mount: (mount.path.count("/"), mount.path))
@@ -113,12 +118,14 @@ def _protected(bounds: Bounds, stores: list[str]) -> Iterator[str]:
     for folder in stores:
         # A folder that is not there cannot be protected, and git is content with an empty one.
         os.makedirs(os.path.join(folder, "hooks"), exist_ok=True)
-        for name in RUNS_LATER:
-            if os.path.lexists(path := os.path.join(folder, name)) and not os.path.islink(path):
-                yield path
+        yield from runs_later(folder)
+    if os.path.isfile(link := os.path.join(bounds.workspace, ".git")) and not os.path.islink(link):
+        yield link
     for path in bounds.folders.those_in(bounds.workspace, PROTECTED):
         if os.path.realpath(path) == path:
             yield path
+    if bounds.workspace == bounds.places.user_home:
+        yield from (path for path in bounds.programs if inside(path, bounds.workspace) and os.path.isdir(path))
 
 
 def _temporary(bounds: Bounds, needed: tuple[str, ...]) -> Iterator[Mount]:
@@ -174,6 +181,19 @@ def _granted(bounds: Bounds, grants: Grants, secret: set[str]) -> Iterator[str]:
         elif os.path.isdir(folder := os.path.dirname(path)) and folder != "/":
             yield folder
         elif os.path.lexists(path):
+            yield path
+
+
+def _beside(bounds: Bounds, folder: str, grants: Grants) -> Iterator[str]:
+    """What steers programs in a folder that is open for the sake of something else in it."""
+    if folder in grants.paths:
+        return
+    if folder == bounds.places.user_home:
+        found = (entry.path for entry in os.scandir(folder) if entry.name.startswith("."))
+    else:
+        found = bounds.folders.those_in(folder, PROTECTED)
+    for path in found:
+        if not any(inside(granted, path) for granted in grants.paths) and os.path.realpath(path) == path:
             yield path
 
 

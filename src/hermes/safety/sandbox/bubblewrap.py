@@ -5,6 +5,8 @@ import shutil
 from collections.abc import Iterator
 
 from hermes.protocol.safety import Grants
+from hermes.safety.places import inside
+from hermes.safety.sandbox import sockets
 from hermes.safety.sandbox.bounds import Bounds, Mount, mounts
 
 # What root needs to build and unpack; nothing that reaches past the mounts.
@@ -23,6 +25,7 @@ def arguments(
         *(() if lasting else ("--die-with-parent",)),
         *(() if bounds.network else ("--unshare-net",)),
         *(word for mount in rules for word in _words(mount)),
+        *(word for path in _sockets(rules) for word in ("--ro-bind", "/dev/null", path)),
         # Only now: what is shown in a hidden folder needs a place in it first.
         *(word for mount in rules if _is_hidden_folder(mount) for word in ("--remount-ro", mount.path)),
         "--chdir",
@@ -32,6 +35,16 @@ def arguments(
         *((shutil.which("setsid") or "setsid", "-c") if tty else ()),
         *argv,
     )
+
+
+def _sockets(rules: list[Mount]) -> Iterator[str]:
+    """Those of other programs: not in a place that commands may write, and not in one where they see nothing anyway."""
+    for path in sockets.paths():
+        nearest = max(
+            (rule for rule in rules if inside(path, rule.path)), key=lambda rule: len(rule.path), default=None
+        )
+        if not inside(path, "/run") if nearest is None else nearest.kind == "read":
+            yield path
 
 
 def start(program: str) -> tuple[str, ...]:

@@ -3,78 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator
 
-from hermes.safety.places import CREDENTIALS, SYSTEM_CREDENTIALS, Places, inside
+from hermes.safety.keys import CREDENTIALS, PERSONAL, SYSTEM_CREDENTIALS
+from hermes.safety.places import Places, inside
 from hermes.safety.sandbox.folders import Folders
 
-# In a person's home, beyond what the gate asks about by name.
-BROWSERS = (
-    ".mozilla",
-    ".thunderbird",
-    ".librewolf",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".config/vivaldi",
-    ".config/opera",
-    ".var/app",
-    "snap/firefox",
-    "snap/chromium",
-)
-LOGINS = (
-    ".config/Bitwarden",
-    ".config/1Password",
-    ".config/keepassxc",
-    ".local/share/kwalletd",
-    ".config/Slack",
-    ".config/discord",
-    ".config/Signal",
-    ".config/rclone",
-    ".config/hub",
-    ".config/glab-cli",
-    ".config/doctl",
-    ".config/stripe",
-    ".config/ngrok",
-    ".config/containers/auth.json",
-    ".config/composer/auth.json",
-    ".config/git/credentials",
-    ".config/github-copilot",
-    ".config/sops",
-    ".config/age",
-    ".claude/.credentials.json",
-    ".claude.json",
-    ".codex/auth.json",
-    ".gemini/oauth_creds.json",
-    ".fly",
-    ".ngrok2",
-    ".s3cfg",
-    ".boto",
-    ".oci",
-    ".bluemix",
-    ".aliyun",
-    ".databrickscfg",
-    ".snowsql",
-    ".kaggle",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-    ".bundle/config",
-    ".nuget/NuGet/NuGet.Config",
-    ".Xauthority",
-    ".ICEauthority",
-)
-TYPED = (
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-    ".sqlite_history",
-    ".local/share/fish/fish_history",
-)
 # Whoever reaches such a socket can have commands run outside of every bound.
 SOCKETS = (".docker/run", ".docker/desktop", ".colima", ".lima", ".1password")
-IN_HOMES = (*CREDENTIALS, *BROWSERS, *LOGINS, *TYPED, *SOCKETS)
+IN_HOMES = (*CREDENTIALS, *PERSONAL, *SOCKETS)
 IN_SYSTEM = (
     *SYSTEM_CREDENTIALS,
     "/etc/ssl/private",

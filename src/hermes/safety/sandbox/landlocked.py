@@ -19,6 +19,7 @@ REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 READ = EXECUTE | READ_FILE
 TCP, SCOPES = 0b11, 0b11
+NAMELESS_SOCKETS = 0b01
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 NO_NEW_PRIVILEGES, DROP_FROM_BOUNDING_SET = 38, 24
 LAST_CAPABILITY = 63
@@ -92,6 +93,15 @@ class Ruleset:
         _checked(libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _checked(libc.syscall(RESTRICT, self._fd, 0))
         os.close(self._fd)
+
+
+def scope() -> None:
+    """Keep this thread, and all it starts from now on, from the nameless sockets of other programs."""
+    attributes = (ctypes.c_uint64 * 3)(0, 0, NAMELESS_SOCKETS)
+    fd = _checked(libc.syscall(CREATE, attributes, ctypes.c_size_t(ctypes.sizeof(attributes)), 0))
+    _checked(libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _checked(libc.syscall(RESTRICT, fd, 0))
+    os.close(fd)
 
 
 def drop_capabilities() -> None:

@@ -3,22 +3,25 @@
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hermes.protocol.errors import UserError
 from hermes.protocol.safety import Grants
-from hermes.safety.places import Places, inside
+from hermes.safety.places import TEMPORARY, Places, inside
 
 if TYPE_CHECKING:
     from hermes.safety.sandbox.bounds import Bounds
+    from hermes.safety.sandbox.planted import Planted
     from hermes.safety.sandbox.prepared import Prepared
+    from hermes.safety.sandbox.sockets import Scoped
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +87,7 @@ class LocalSandbox:
         if grants.everything or self.kind == NONE:
             return argv, dict(env)
         bounds, variables = self._bounds, self._prepared.variables
+        self._planted.before(bounds)
         if self.kind == LANDLOCK:
             from hermes.safety.sandbox import landlock
 
@@ -93,6 +97,15 @@ class LocalSandbox:
         wrapped = bubblewrap.arguments(self._program, bounds, argv, cwd, grants, tty=tty, lasting=lasting)
         return wrapped, {**variables, **env, **{name: "/tmp" for name in ("TMPDIR", "TMP", "TEMP") if name in env}}
 
+    def popen(self, *args: Any, **options: Any) -> "subprocess.Popen[bytes]":
+        """Start what was wrapped, out of reach of the sockets of other programs that have no file."""
+        return self._start(*args, **options)
+
+    def look_after(self) -> None:
+        """Look at what a command has left in the workspace, and tell if other programs would start it."""
+        if "_prepared" in self.__dict__:
+            self._planted.after(self._bounds)
+
     def outside(self, path: str) -> str:
         """Where something lies that commands call by this path: their /tmp is a folder of the session's own."""
         # Most files are here, and to know that needs no look at what holds commands.
@@ -101,6 +114,15 @@ class LocalSandbox:
         from hermes.safety.sandbox.bounds import shown
 
         return shown(self._bounds, path)
+
+    def hides_keys(self) -> bool:
+        """Whether ssh finds no keys here: what holds commands hides them, and the settings have not opened them."""
+        keys = os.path.join(self._places.user_home, ".ssh")
+        return self.kind != NONE and os.path.isdir(keys) and not any(inside(keys, path) for path in self._opened)
+
+    def is_private(self, path: str) -> bool:
+        """Whether a path lies in the temporary folder that only commands and file tools of this session see."""
+        return any(inside(path, place) for place in TEMPORARY) and self.outside(path) != path
 
     def named(self, path: str) -> str:
         """What commands call something that really lies here."""
@@ -122,9 +144,22 @@ class LocalSandbox:
 
     def close(self) -> None:
         """Remove the temporary files of this session's commands."""
+        self.look_after()
         if "_prepared" in self.__dict__:
             shutil.rmtree(self._prepared.bounds.own, ignore_errors=True)
             del self.__dict__["_prepared"]
+        if scoped := self.__dict__.pop("_scoped", None):
+            scoped.close()
+
+    @property
+    def _start(self) -> "Callable[..., subprocess.Popen[bytes]]":
+        return self._scoped.popen if self._scoped else subprocess.Popen
+
+    @cached_property
+    def _scoped(self) -> "Scoped | None":
+        from hermes.safety.sandbox.sockets import Scoped, can_scope
+
+        return Scoped() if self.kind == BUBBLEWRAP and can_scope(self._program) else None
 
     @cached_property
     def _program(self) -> str:
@@ -162,6 +197,18 @@ class LocalSandbox:
             return "bubblewrap is not installed"
         memory = Path(self._places.home) / "sandbox" / "bubblewrap.json"
         return fault(self._program, memory, network=self._wanted.network)
+
+    @cached_property
+    def _planted(self) -> "Planted":
+        from hermes.safety.sandbox.planted import Planted
+
+        return Planted(self._tell)
+
+    @property
+    def _opened(self) -> tuple[str, ...]:
+        from hermes.safety.sandbox.prepared import opened
+
+        return opened(self._wanted.paths, self._places)
 
     @cached_property
     def _prepared(self) -> "Prepared":

@@ -31,19 +31,25 @@ def prepare(
         os.makedirs(os.path.join(own, name), mode=0o700, exist_ok=True)
     kept = os.path.join(places.home, "sandbox", "caches")
     home = places.user_home
-    opened = [path.replace("~", home, 1) if path.startswith("~/") else path for path in paths]
     bounds = Bounds(
         workspace="",
         places=places,
         own=own,
         folders=Folders(),
         network=network,
-        paths=tuple(os.path.realpath(path) for path in opened),
+        paths=opened(paths, places),
+        programs=tuple(os.path.realpath(path) for path in env.get("PATH", "").split(":") if path),
     )
     if not covers:
         return Prepared(bounds, {**caches.moved(kept), "TMPDIR": os.path.join(own, "tmp")})
     rules, variables = caches.covered(home, env, kept)
     return Prepared(replace(bounds, caches=rules), variables)
+
+
+def opened(paths: tuple[str, ...], places: Places) -> tuple[str, ...]:
+    """The places that the settings open to every command, without `~` and links."""
+    named = (path.replace("~", places.user_home, 1) if path.startswith("~/") else path for path in paths)
+    return tuple(map(os.path.realpath, named))
 
 
 def _private_folder(session: str) -> str:

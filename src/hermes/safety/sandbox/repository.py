@@ -5,16 +5,13 @@ from collections.abc import Iterator
 
 from hermes.safety.sandbox.folders import Folders
 
-# Programs named in these run whenever the person uses git later: they stay as they are.
-RUNS_LATER = ("hooks", "config", "config.worktree")
-
 
 def git_folders(workspace: str, folders: Folders) -> Iterator[str]:
     """The .git folders that work in this folder writes to: its own or the one above it, and those of folders in it."""
     if found := _nearest(workspace):
         yield from _stores(found)
     for name in folders.within(workspace):
-        if name != ".git" and os.path.lexists(path := f"{workspace}/{name}/.git") and _is_store(path):
+        if name != ".git" and os.path.lexists(path := f"{workspace}/{name}/.git") and is_store(path):
             yield path
 
 
@@ -34,7 +31,7 @@ def _stores(path: str) -> Iterator[str]:
 
     A command can write whatever it likes into a .git file, so the other side has to name this worktree too.
     """
-    if _is_store(path):
+    if is_store(path):
         yield path
     elif os.path.isfile(path) and not os.path.islink(path):
         store = _first_line(path).removeprefix("gitdir:").strip()
@@ -42,11 +39,11 @@ def _stores(path: str) -> Iterator[str]:
         common = os.path.dirname(os.path.dirname(store))
         named = _first_line(os.path.join(store, "gitdir"))
         is_worktree = os.path.basename(os.path.dirname(store)) == "worktrees"
-        if is_worktree and named and os.path.realpath(named) == path and _is_store(common):
+        if is_worktree and named and os.path.realpath(named) == path and is_store(common):
             yield common
 
 
-def _is_store(path: str) -> bool:
+def is_store(path: str) -> bool:
     if os.path.islink(path):
         return False
     return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -21,7 +22,7 @@ from hermes.terminals.files import LocalFiles
 from hermes.terminals.marks import call_mark, terminal_mark
 from hermes.terminals.output import Heard
 from hermes.terminals.paths import absolute, nearest_folder, printable
-from hermes.terminals.process import LAST_WORDS, Child, Reader, in_own_thread, settled
+from hermes.terminals.process import LAST_WORDS, Child, Popen, Reader, in_own_thread, settled
 from hermes.terminals.shell import Shell, State
 from hermes.terminals.tree import Tree, adopt_orphans, reap_adopted
 
@@ -39,7 +40,8 @@ class LocalTerminal:
     Children get `env` and nothing else of our own environment. `setup` is a command (say `. ~/.bashrc`) that runs once,
     before the first one, for the variables, functions and aliases it leaves. Processes carry a mark made from `name`, by
     which `survivors.end_all_of` finds them after a crash. Output beyond `cap` bytes is cut in the middle. A command that a
-    person lets out of the `sandbox` starts as the first one did: what others left could make it do something else.
+    person lets out of the `sandbox` starts as the first one did: what others left could make it do something else. `popen`
+    starts what the sandbox has wrapped.
     """
 
     kind = "local"
@@ -53,6 +55,7 @@ class LocalTerminal:
         name: str = "",
         cap: int = CAP,
         sandbox: Sandbox | None = None,
+        popen: Popen = subprocess.Popen,
     ) -> None:
         self._env = {key: value for key, value in env.items() if key not in ("PWD", "OLDPWD", "_")}
         self._has_term = "TERM" in env
@@ -61,6 +64,7 @@ class LocalTerminal:
         self._setup = setup
         self._cap = cap
         self._sandbox = sandbox
+        self._popen = popen
         self._first_script = b""
         self._mark = terminal_mark(name)
         self._state = State(os.path.abspath(cwd))
@@ -235,6 +239,7 @@ class LocalTerminal:
                 stdin=ends.stdin,
                 stdout=ends.stdout,
                 keep=shell.keep,
+                popen=subprocess.Popen if argv == shell.argv else self._popen,
             )
             failed.pop_all()
         self._children.add(child.pid)

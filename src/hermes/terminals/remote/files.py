@@ -1,4 +1,7 @@
-"""Files elsewhere, by plain shell commands: nothing has to be installed there."""
+"""Files elsewhere, by plain shell commands: nothing has to be installed there.
+
+`resolve` follows links; the rest opens exactly what it is told, and meets a link with an error.
+"""
 
 import os
 import posixpath
@@ -40,41 +43,54 @@ done
 [ -z "$rest" ] || p=${p%/}$rest
 """
 
+# Into the folder of a path, which must be the very one that was named: then it is held, whatever is swapped for a link.
+_INTO = """\
+d=${p%/*}; f=./${p##*/}
+cd -P -- "${d:-/}" || exit 1
+h=$(pwd -P); [ "${h%/}" = "$d" ] || { echo "$p: a link on the way leads elsewhere: follow it first" >&2; exit 1; }
+"""
+
 _ONLY_FILES = """\
-if [ -L "$p" ]; then echo "$p is a link, not a file" >&2; exit 1
-elif [ -d "$p" ]; then echo "$p is a folder, not a file" >&2; exit 1
-elif [ -p "$p" ]; then echo "$p is a pipe, not a file" >&2; exit 1
-elif [ -S "$p" ]; then echo "$p is a socket, not a file" >&2; exit 1
-elif [ -e "$p" ] && ! [ -f "$p" ]; then echo "$p is a device, not a file" >&2; exit 1
+if [ -L "$f" ]; then echo "$p is a link, not a file" >&2; exit 1
+elif [ -d "$f" ]; then echo "$p is a folder, not a file" >&2; exit 1
+elif [ -p "$f" ]; then echo "$p is a pipe, not a file" >&2; exit 1
+elif [ -S "$f" ]; then echo "$p is a socket, not a file" >&2; exit 1
+elif [ -e "$f" ] && ! [ -f "$f" ]; then echo "$p is a device, not a file" >&2; exit 1
 fi
 """
 
-_READ = """\
-case $p in /proc/[0-9]*/* | /proc/kcore | /proc/kmsg | /proc/kpage*)
+_NOT_THESE = """\
+case $p in /proc/[0-9]*/* | /proc/self/* | /proc/thread-self/* | /proc/kcore | /proc/kmsg | /proc/kpage*)
 echo "$p is not a file to read: use a command such as ps" >&2; exit 1 ;; esac
-[ -e "$p" ] || { echo "$p: No such file or directory" >&2; exit 1; }
-exec head -c LIMIT -- "$p"
+"""
+
+# What was opened must still be what has the name: a link may have been put there since it was looked at.
+_READ = """\
+[ -e "$f" ] || { echo "$p: No such file or directory" >&2; exit 1; }
+exec 8<"$f" || exit 1
+i=$(stat -L -c %d:%i /proc/self/fd/8 2>/dev/null) && [ "$i" != "$(stat -c %d:%i -- "$f")" ] &&
+{ echo "$p was replaced while it was read: try again" >&2; exit 1; }
+exec head -c LIMIT <&8
 """
 
 # All or nothing, also if the connection breaks in the middle: what did not come whole takes no file's place.
 _WRITE = """\
-case $p in */*) d=${p%/*} ;; esac
-mkdir -p -- "${d:-/}" || exit 1
-t=$d/NAME
+t=./NAME
 trap 'rm -f -- "$t"' EXIT
-if [ -e "$p" ]; then
-[ -w "$p" ] || { echo "$p: Permission denied" >&2; exit 1; }
-(umask 077; : >"$t") && chown "$(stat -c %u:%g -- "$p")" "$t" 2>/dev/null; chmod "$(stat -c %a -- "$p")" "$t" || exit 1
+if [ -e "$f" ]; then
+[ -w "$f" ] || { echo "$p: Permission denied" >&2; exit 1; }
+(umask 077; : >"$t") && chown "$(stat -c %u:%g -- "$f")" "$t" 2>/dev/null; chmod "$(stat -c %a -- "$f")" "$t" || exit 1
 fi
 cat >>"$t" || exit 1
 [ "$(wc -c <"$t")" -eq SIZE ] || { echo "$p: the connection broke, nothing was changed" >&2; exit 1; }
 sync -- "$t" 2>/dev/null
-mv -f -- "$t" "$p"
+mv -f -- "$t" "$f"
 """
 
 _NAMES = """\
 [ -e "$p" ] || { echo "$p: No such file or directory" >&2; exit 1; }
-cd -- "$p" || exit 1
+cd -P -- "$p" || exit 1
+[ "$(pwd -P)" = "$p" ] || { echo "$p: a link on the way leads elsewhere: follow it first" >&2; exit 1; }
 for f in * .[!.]* ..?*; do
 if [ -d "$f" ]; then printf '%s/\\000' "$f"; elif [ -e "$f" ] || [ -L "$f" ]; then printf '%s\\000' "$f"; fi
 done
@@ -86,9 +102,9 @@ stat -c '%f %s %Y %y' -- "$p"
 """
 
 _REMOVE = """\
-[ -e "$p" ] || [ -L "$p" ] || { echo "$p: No such file or directory" >&2; exit 1; }
-[ -L "$p" ] || ! [ -d "$p" ] || { echo "$p: Is a directory" >&2; exit 1; }
-rm -f -- "$p"
+[ -e "$f" ] || [ -L "$f" ] || { echo "$p: No such file or directory" >&2; exit 1; }
+[ -L "$f" ] || ! [ -d "$f" ] || { echo "$p: Is a directory" >&2; exit 1; }
+rm -f -- "$f"
 """
 
 
@@ -119,32 +135,34 @@ class RemoteFiles:
 
     async def read(self, path: str, limit: int) -> bytes:
         """The first `limit` bytes of a regular file."""
-        return await self._do(path, RESOLVE + _ONLY_FILES + _READ.replace("LIMIT", str(limit)))
+        return await self._do(path, _NOT_THESE + _INTO + _ONLY_FILES + _READ.replace("LIMIT", str(limit)), exact=True)
 
     async def write(self, path: str, data: bytes) -> None:
         """Make the file hold exactly this, all or nothing, with its folders; its mode is kept."""
         text = _WRITE.replace("NAME", f".{new_id()}.hermes").replace("SIZE", str(len(data)))
-        await self._do(path, RESOLVE + _ONLY_FILES + text, stdin=data)
+        make = 'd=${p%/*}; mkdir -p -- "${d:-/}" || exit 1\n'
+        await self._do(path, make + _INTO + _ONLY_FILES + text, stdin=data, exact=True)
 
     async def remove(self, path: str) -> None:
         """Remove a file; of a link, the link."""
-        await self._do(path, _REMOVE)
+        await self._do(path, _INTO + _REMOVE, exact=True)
 
     async def names(self, path: str) -> tuple[str, ...]:
         """Names in a folder, sorted; folders end in a slash."""
-        listed = await self._do(path, _NAMES)
+        listed = await self._do(path, _NAMES, exact=True)
         return tuple(sorted(printable(name) for name in listed.split(b"\0") if name))
 
     async def search(self, search: Search, limit: int) -> tuple[Match, ...]:
         """The first `limit` matches: of text by path and line, of files the newest first."""
         return await find(self._terminal.link, search, await self.resolve(search.path), limit)
 
-    async def _do(self, path: str, text: str, stdin: bytes = b"") -> bytes:
-        """What a script says about a path, which it finds in $p."""
+    async def _do(self, path: str, text: str, stdin: bytes = b"", *, exact: bool = False) -> bytes:
+        """What a script says about a path, which it finds in $p; `exact` if no link in it may be followed."""
         await self._terminal.ready()
         if "\0" in path:
             raise TerminalError(f"{path!r} is not a path: it holds a NUL")
         place = posixpath.join(self._terminal.cwd, self._terminal.expand(path))
+        place = "/" + posixpath.normpath(place).lstrip("/") if exact else place
         output = bytearray()
         seconds = SECONDS + PER_MEGABYTE * len(stdin) / 1_000_000
         reply = await self._terminal.link.call(

@@ -122,6 +122,10 @@ class PromptBox(Widget):
         self._area.fill(text)
         self._close_popup()
 
+    def put(self, text: str) -> None:
+        """Type a text where the cursor is."""
+        self._area.put(text)
+
     def focus(self, scroll_visible: bool = True) -> "PromptBox":
         self._area.focus(scroll_visible)
         return self

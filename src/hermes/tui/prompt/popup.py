@@ -41,17 +41,24 @@ class Popup(Widget):
 
     def offer(self, offers: list[Completion]) -> None:
         """Show other offers, or none; the first is marked."""
-        self.offers, self.moved, self.index = offers, False, 0
+        before, self.offers = self._rows, offers
+        self.moved, self.index = False, 0
         self.set_class(self.is_open, "-open")
-        self.refresh(layout=True)
+        # A layout is the dearest part of a key, and most keys find nothing to offer.
+        if before or self._rows:
+            self.refresh(layout=before != self._rows)
 
     def move(self, rows: int) -> None:
         """Mark another offer; behind the last comes the first again."""
         self.moved = True
         self.index = (self.index + rows) % len(self.offers)
 
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+    @property
+    def _rows(self) -> int:
         return min(len(self.offers), ROWS)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return self._rows
 
     def render(self) -> Content:
         width = self.content_size.width
