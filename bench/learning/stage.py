@@ -103,6 +103,8 @@ class Scene:
             if time.monotonic() > deadline:
                 raise RuntimeError(else_)
             await asyncio.sleep(0.01)
+        # The rows are committed before the file is put in its place: whoever has the lock sees both.
+        await self.app.memory.notebook.sync()
 
 
 class Conversation(Play):

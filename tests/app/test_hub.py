@@ -32,7 +32,7 @@ def app(tmp_path: Path) -> App:
 
 @pytest.fixture
 def hub(app: App, tmp_path: Path) -> Hub:
-    return Hub(app.settings, app.fetch, tmp_path)
+    return Hub(app.settings, app.fetch, tmp_path, app.skills.shelf)
 
 
 class Repository:
@@ -113,7 +113,7 @@ async def test_an_update_that_turns_harmful_is_refused_and_the_old_one_stays(hub
     with pytest.raises(UserError, match="dangerous"):
         await hub.update("pdf", force=True)
     assert (hub.root / "pdf/SKILL.md").read_text() == PDF
-    assert [each.state for each in hub.installed()] == ["ok"]
+    assert [each.state for each in await hub.installed()] == ["ok"]
 
 
 @pytest.mark.needs("git")
@@ -205,7 +205,7 @@ async def test_a_site_in_an_own_network_is_not_fetched_unless_the_settings_allow
     (tmp_path / "home/config.yaml").write_text("")
     await app.reload()
     with pytest.raises(UserError, match="may not be fetched"):
-        await Hub(app.settings, app.fetch, tmp_path).install("http://127.0.0.1:9/")
+        await Hub(app.settings, app.fetch, tmp_path, app.skills.shelf).install("http://127.0.0.1:9/")
 
 
 @pytest.mark.needs("git")
@@ -227,16 +227,29 @@ async def test_a_skill_that_comes_with_hermes_is_replaced_by_force_only(hub: Hub
     with pytest.raises(UserError, match="comes with Hermes"):
         await hub.install("./plan-a-change")
     await hub.install("./plan-a-change", force=True)
-    found, _ = hub.library()
-    assert found["plan-a-change"].origin == "user"
+    await hub.shelf.refresh()
+    assert hub.shelf.found["plan-a-change"].origin == "hub"
+
+
+async def test_a_change_that_a_person_approved_is_on_wherever_one_looks(app: App, hub: Hub, tmp_path: Path) -> None:
+    lay_out(tmp_path / "pdf", {"SKILL.md": PDF})
+    await hub.install("./pdf")
+    (hub.root / "pdf/SKILL.md").write_text(PDF + "Mine.\n")
+    assert [each.state for each in await hub.installed()] == ["changed"]
+    await app.skills.life.approve("pdf")
+    assert [each.state for each in await hub.installed()] == ["allowed"]
+    assert [(each.state, scan.verdict) for each, scan in await hub.audit()] == [("allowed", "safe")]
+    assert hub.shelf.get("pdf").skill.body.endswith("Mine.\n")
+    with pytest.raises(UserError, match="was changed here"):
+        await hub.update("pdf")
 
 
 async def test_the_audit_scans_again_what_is_there_now(hub: Hub, tmp_path: Path) -> None:
     lay_out(tmp_path / "pdf", {"SKILL.md": PDF})
     await hub.install("./pdf")
-    assert [(each.state, scan.verdict) for each, scan in hub.audit()] == [("ok", "safe")]
+    assert [(each.state, scan.verdict) for each, scan in await hub.audit()] == [("ok", "safe")]
     (hub.root / "pdf/SKILL.md").write_text((PLANTED / "quiet-backup/SKILL.md").read_text())
-    assert [(each.state, scan.verdict) for each, scan in hub.audit()] == [("changed", "dangerous")]
+    assert [(each.state, scan.verdict) for each, scan in await hub.audit()] == [("changed", "dangerous")]
 
 
 def test_the_gate_judges_the_commands_of_skills(hub: Hub) -> None:

@@ -118,6 +118,23 @@ async def test_the_next_session_is_told_and_this_one_keeps_its_prompt(tmp_path):
         await second.close()
 
 
+async def test_a_single_question_keeps_what_it_says_to_remember(tmp_path):
+    reviewer = Reviewer()
+    async with ModelServer(reviewer) as server:
+        async with person(tmp_path, base_url=server.base_url) as me:
+            single = await me.app.open(Wish(cwd=str(tmp_path / "work"), can_ask=False))
+            await single.send(Say(parts=(Text("Remember that the build server is called atlas."),)))
+            async for event in single.events():
+                if isinstance(event.body, TurnEnded):
+                    break
+            await single.close()
+        async with person(tmp_path, base_url=server.base_url) as me:
+            [row] = await entries(me)
+            assert (row.content, row.session) == ("the build server is called atlas", single.id)
+            assert "the build server is called atlas" in me.session.system
+    assert reviewer.asked == []
+
+
 async def test_a_session_without_a_signal_costs_no_review(tmp_path):
     reviewer = Reviewer()
     async with someone(tmp_path, reviewer) as me:
@@ -236,7 +253,6 @@ async def left_behind(folder: Path, server: ModelServer, said: str) -> str:
             if isinstance(event.body, TurnEnded):
                 break
         await once.close()
-        assert await me.app.store.memories.entries() == []
         assert await me.app.store.memories.unreviewed(0.0, ()) == [once.id]
         return once.id
 

@@ -41,8 +41,8 @@ def step(tool: str, /, **given) -> list:
 
 def keep(folder: Path, name: str = "tidy-desk", **more) -> Path:
     target = folder / "home" / "skills" / "office" / name
-    given = {"description": "Tidy a desk, when papers lie about.", "body": "Sort in ${HERMES_SKILL_DIR}.\n"}
-    write_skill(target, Skill(**({"name": name} | given | more)))
+    skill = Skill(name=name, description="Tidy a desk, when papers lie about.", body="Sort in ${HERMES_SKILL_DIR}.\n")
+    write_skill(target, msgspec.structs.replace(skill, **more))
     return target
 
 

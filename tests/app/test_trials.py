@@ -249,6 +249,7 @@ async def test_a_turn_that_the_person_took_back_proves_nothing(tmp_path):
         store = place.app.store
         assert await store.claim(session, "test")
         row = await store.session(session)
+        assert row is not None
         back = Event(session=session, at=1.0, seq=row.seq + 1, turn=1, body=Changed("rewound", turns=(1, 1)))
         await store.append(session, "test", Batch(events=(back,)))
         await store.release(session, "test")

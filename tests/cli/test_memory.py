@@ -60,7 +60,7 @@ def test_why_names_the_source(hermes):
     lines = hermes("memory", "why", "3").out.splitlines()
     assert lines[:2] == ["lives in Oslo", "target: user, active"]
     assert lines[2].startswith("written by: an edit of the file on ")
-    assert lines[3] == "seen 1 times, helped 0, hurt 0"
+    assert lines[3] == "seen once, helped 0, hurt 0"
     assert hermes("memory", "why", "9") == Ran(2, "", "hermes: there is no entry 9 (hermes memory show lists them)\n")
     assert hermes("memory", "why", "x").code == 2
 

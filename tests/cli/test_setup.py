@@ -63,6 +63,19 @@ def test_a_key_is_asked_for_kept_in_env_and_never_shown(hermes: Hermes) -> None:
     assert "my-secret" not in ran.out + ran.err
 
 
+async def test_a_server_is_named_by_its_address_and_may_want_a_key(hermes: Hermes) -> None:
+    async with ModelServer([Reply("yes")], models=["a"]) as server:
+        # 3: a server of yours; a slip, its address, a key, and Enter for the model that it has
+        typed = f"3\nlocalhost\n{server.base_url}\ny\nmy-secret-key-1234\n\n"
+        ran = await hermes.beside("setup", "model", stdin=typed, HERMES_LOCAL_SERVERS=NOWHERE)
+        assert ran.code == 0
+        assert "hermes: 'localhost' is no address (it begins with http:// or https://)\n" in ran.err
+        assert server.last.headers["authorization"] == "Bearer my-secret-key-1234"
+    kept = {"provider": "custom", "name": "a", "base_url": server.base_url, "api_key_env": "CUSTOM_API_KEY"}
+    assert read(hermes) == {"model": kept}
+    assert "my-secret" not in ran.out + ran.err
+
+
 async def test_all_steps_can_be_walked_at_a_terminal_and_run_again(hermes: Hermes) -> None:
     async with ModelServer([Reply("yes")], models=["a"]) as server:
         import asyncio

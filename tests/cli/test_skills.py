@@ -49,7 +49,11 @@ def test_the_life_of_an_installed_skill(hermes: Hermes, source: Path) -> None:
     assert rows(hermes("skills"))["pdf"] == ["documents", "hub", "on", "Reads PDF files."]
     assert hermes("skills", "check").out == f"pdf\tas it was installed\t{source}\n"
     (place / "SKILL.md").write_text(PDF + "Mine.\n")
-    assert rows(hermes("skills"))["pdf"][2] == "off: changed since it was installed"
+    listed = hermes("skills")
+    assert rows(listed)["pdf"][2] == "off"
+    assert listed.err == (
+        "hermes: pdf: its files were changed since they were allowed; /skills approve pdf allows it as it is now\n"
+    )
     assert hermes("skills", "diff", "pdf").out.endswith(" Use pdftotext.\n+Mine.\n")
     assert hermes("skills", "audit") == Ran(
         1, "pdf: safe, changed here, so it is off\n", "1 skill scanned, 1 to look at\n"

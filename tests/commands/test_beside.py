@@ -6,6 +6,7 @@ import re
 from hermes.app import Wish
 from hermes.app.world import LocalWorld
 from hermes.commands.registry import Outcome, Screen
+from hermes.protocol import items
 from hermes.protocol.events import Notice
 from tests.agent.stage import Play, ScriptedModel, answer
 from tests.commands.surface import person
@@ -26,7 +27,7 @@ async def test_a_branch_has_the_same_past_and_a_future_of_its_own(tmp_path):
         )
         await me.stage.say("more")
         branch = Play(await me.app.open(Wish(resume=new)), me.app.store)
-        assert [item.text for item in branch.session.history.view() if hasattr(item, "text")] == ["one"]
+        assert [item.text for item in branch.session.history.view() if isinstance(item, items.Reply)] == ["one"]
         row = await me.app.store.session("a second try")
         assert row is not None
         assert (row.id, row.forked_from) == (new, me.session.id)

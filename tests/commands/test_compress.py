@@ -9,8 +9,8 @@ from tests.commands.surface import person
 async def test_compress_condenses_with_the_focus_that_was_named(tmp_path):
     async with person(tmp_path) as me:
         outcome = await me.types("/compress the parser")
-        assert [type(op) for op in outcome.ops] == [Compact]
-        assert outcome.ops[0].focus == "the parser"
+        [op] = outcome.ops
+        assert isinstance(op, Compact) and op.focus == "the parser"
 
 
 async def test_a_preview_says_what_would_happen_and_changes_nothing(tmp_path):

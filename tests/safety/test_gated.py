@@ -12,8 +12,9 @@ from hermes.protocol.actions import Action, Origin, ReadPath, RunCommand, WriteP
 from hermes.protocol.errors import Denied
 from hermes.protocol.terminals import Files, Search, Terminal
 from hermes.safety.gate import Gate, Policy
-from hermes.safety.gated import GatedFiles, GatedTerminal, entered, is_input_of, named_files, with_input
+from hermes.safety.gated import GatedFiles, GatedTerminal, named_files
 from hermes.safety.places import Places
+from hermes.safety.typed import entered, is_input_of, with_input
 from hermes.terminals.backends.local import LocalTerminal
 from hermes.terminals.files import LocalFiles
 

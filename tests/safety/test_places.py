@@ -1,9 +1,12 @@
 """Which paths may be read and written without a question."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from hermes.protocol.actions import ReadPath, Verdict, WritePath
-from hermes.safety.places import Places, places_of, reading, writing
+from hermes.safety.places import Follower, Places, followed, places_of, reading, writing
 from tests.safety.scene import NOBODY, OWN, PLACES, WORKSPACE, decide, make_gate
 
 READS = {
@@ -85,10 +88,9 @@ WRITES = {
         f"{WORKSPACE}/.github/ISSUE_TEMPLATE.md",
         f"{WORKSPACE}/.vscode/extensions.json",
         f"{WORKSPACE}/gitx/hooks",
-        "/tmp/hermes-test-that-is-not-there/a.py",
     ],
     "ask": [
-        "/etc/tmp/a.py",
+        "/tmp/scratch/a.py",
         "/dev/shm/x",
         f"{WORKSPACE}/.git/hooks/pre-commit",
         f"{WORKSPACE}/.git/config",
@@ -172,3 +174,25 @@ def test_a_profile_is_protected_with_the_whole_that_it_is_a_part_of(tmp_path):
         assert reading(f"{root}/{path}", places).decision == "block", path
     for path in ("config.yaml", "profiles/work/config.yaml", "profiles/other/SOUL.md"):
         assert writing(f"{root}/{path}", "/elsewhere", places).decision == "ask", path
+
+
+def test_links_are_followed_as_the_system_follows_them(tmp_path: Path) -> None:
+    for name in ("real/deep/file", "other/file"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    for link, target in (("link", "real"), ("real/up", ".."), ("real/deep/out", "../../other"), ("loop", "loop")):
+        (tmp_path / link).symlink_to(target)
+    follow = Follower()
+    for name in (
+        "link/deep/file",
+        "real/up/link/deep/out/file",
+        "real/deep/out",
+        "loop/x",
+        "missing/x",
+        ".",
+        "..",
+        "link/",
+    ):
+        path = f"{tmp_path}/{name}"
+        assert follow(os.path.normpath(path)) == os.path.realpath(os.path.normpath(path)), name
+    assert (follow("/"), follow("/a\0b/c"), followed("/a\0b/../c")) == ("/", "/a\0b/c", "/c")

@@ -21,6 +21,7 @@ from hermes.protocol.models import Model
 from hermes.protocol.terminals import BackgroundProcess, Files, Match, ProcessInfo, Ran, Search, Stat, Terminal
 from hermes.protocol.tools import Result, Tool, ToolContext
 from hermes.safety.gate import Gate, Policy
+from hermes.safety.typed import with_input
 
 SAFETY = f"{os.sep}hermes{os.sep}safety{os.sep}"
 CHANGES = {
@@ -93,7 +94,10 @@ def _covers(action: Action, what: str, target: str) -> bool:
         case WritePath(path, delete=delete):
             return target == path and what in ("read", "remove" if delete else "write")
         case RunCommand(command):
-            return (what, target) == ("run", command)
+            # What is typed is judged together with the lines before it.
+            before, typing, typed = target.partition(" <<< '")
+            judged = command.startswith(before + typing) and command.endswith(typed) if typing else command == target
+            return what == "run" and judged
         case _:
             return False
 
@@ -177,7 +181,7 @@ class WitnessProcess:
         self._inner, self._ledger = inner, ledger
 
     async def write(self, data: bytes) -> None:
-        self._ledger.effect("run", f"{self._inner.info.command} <<< '{data.decode()}'")
+        self._ledger.effect("run", with_input(self._inner.info.command, data))
         await self._inner.write(data)
 
     def __getattr__(self, name: str) -> Any:

@@ -309,7 +309,7 @@ class TerminalContract:
             files.names("link"),
             files.remove("link/file"),
         ):
-            with pytest.raises(TerminalError, match="link|directory"):
+            with pytest.raises(TerminalError, match=r"link|directory"):
                 await effect
         assert await scene.said("cat real/file; ls real; readlink alias") == ("old\nfile\nreal/file\n", 0)
 

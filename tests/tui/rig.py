@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from hermes import config
 from hermes.app import App, Wish
@@ -62,6 +63,8 @@ class Person:
     async def types(self, text: str) -> None:
         """Put a text into the box and send it."""
         self.screen.prompt.focus()
+        if self.screen.prompt.display:  # a dialog that was just answered may still have the keys
+            await self.until(lambda: isinstance(self.screen.focused, TextArea))
         self.screen.prompt.load(text)
         await self.pilot.press("enter")
 

@@ -8,7 +8,7 @@ from textual.widgets import Input, OptionList
 from hermes.protocol.events import Answered, Asked, Form, Login, Question, Request, Secret
 from hermes.protocol.ops import Answer
 from hermes.tui import dialog
-from hermes.tui.dialog import choices
+from hermes.tui.dialog import Dialog, choices
 from tests.services.script import Reply, call
 from tests.tui.rig import Person, person
 
@@ -32,8 +32,14 @@ async def ask(one: Person, request: Request) -> asyncio.Task[Answered]:
         assert answered is not None
         return answered
 
+    before = set(one.screen.query(Dialog))  # one that was just answered may still have the keys
+
+    def takes_keys() -> bool:
+        focused = one.screen.focused
+        return isinstance(focused, Input | OptionList) and not before.intersection(focused.ancestors)
+
     task = asyncio.create_task(answer())
-    await one.until(lambda: isinstance(one.screen.focused, Input | OptionList))
+    await one.until(takes_keys)
     return task
 
 
@@ -124,6 +130,17 @@ async def test_a_question_offers_its_choices_or_another_answer(tmp_path):
         task = await ask(one, Question("Which colour?", ("red", "blue")))
         await one.pilot.press("0", *"green", "enter")
         assert (await task).text == "green"
+
+
+async def test_a_long_question_can_be_read_to_its_end(tmp_path):
+    async with person(tmp_path, size=(60, 24)) as one:
+        text = "Which?\n" + "\n".join(f"reason {n}" for n in range(40))
+        answered = await ask(one, Question(text, ("this", "that")))
+        await one.sees("Which?", "reason 0", "1  this", "0  something else …", "f  show all of it")
+        await one.pilot.press("f", *["pagedown"] * 6)
+        await one.sees("reason 39", "2  that")
+        await one.pilot.press("2")
+        assert (await answered).choice == "that"
 
 
 async def test_a_question_without_choices_takes_a_line(tmp_path):

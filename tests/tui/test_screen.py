@@ -67,12 +67,18 @@ async def test_ctrl_c_twice_leaves(tmp_path):
         await one.until(lambda: one.screen.return_value == 0)
 
 
-async def test_ctrl_c_first_empties_the_box(tmp_path):
+@pytest.mark.parametrize("key", ["ctrl+c", "escape"])
+async def test_the_first_key_empties_the_box_and_up_brings_back_what_stood_there(tmp_path, key):
     async with person(tmp_path) as one:
         await one.pilot.press("a", "b")
-        await one.pilot.press("ctrl+c")
+        await one.pilot.press(key)
         await one.until(lambda: one.screen.prompt.text == "")
         assert one.screen.return_value is None
+        await one.pilot.press("up")
+        assert one.screen.prompt.text == "ab"
+        assert not (one.home / "history").exists()
+        await one.pilot.press("enter")
+        await one.until(lambda: (one.home / "history").exists() and (one.home / "history").read_text() == "ab\n")
 
 
 async def test_ctrl_d_leaves(tmp_path):
@@ -209,9 +215,12 @@ async def test_what_was_said_before_can_be_scrolled_to_in_a_resumed_session(tmp_
 
 async def test_a_reference_is_sent_with_what_it_names(tmp_path):
     async with person(tmp_path, [Reply("read")]) as one:
-        (one.work / "a.txt").write_text("the words of a\n")
-        await one.says("what is in @file:a.txt ?", "read")
-        assert "the words of a" in str(one.server.last.body["messages"])
+        (one.work / "a.txt").write_text("the words of a\n" + "more\n" * 30 + "the end\n")
+        await one.says("what is in @file:a.txt ?", "› what is in @file:a.txt ?", "the words of a", "more lines", "read")
+        assert "the end" in str(one.server.last.body["messages"])
+        assert "the end" not in one.page
+        await one.pilot.press("shift+tab", "enter")
+        await one.until(lambda: "the end" in one.page)
         await one.types("and @file:nothing.txt ?")
         await one.sees("nothing.txt")
 

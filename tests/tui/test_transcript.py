@@ -51,6 +51,15 @@ async def test_the_end_is_shown_until_somebody_scrolls_up_and_again_when_they_co
         await one.sees("message 101")
 
 
+async def test_a_message_that_is_sent_leads_back_to_the_end(tmp_path):
+    async with person(tmp_path, [Reply("here")]) as one:
+        see(one, *map(message, range(100)))
+        await one.sees("message 99")
+        await one.pilot.press("pageup", "pageup")
+        await one.until(lambda: "message 99" not in one.seen)
+        await one.says("where?", "› where?", "here")
+
+
 async def test_all_of_a_long_conversation_can_be_scrolled_to(tmp_path):
     async with person(tmp_path) as one:
         see(one, *map(message, range(1000)))

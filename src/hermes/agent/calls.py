@@ -138,6 +138,7 @@ def masked(result: Result, mask: Callable[[str], str]) -> Result:
         result,
         parts=tuple(Text(mask(part.text)) if isinstance(part, Text) else part for part in result.parts),
         shown=mask(result.shown) if result.shown else "",
+        title=mask(result.title) if result.title else "",
         files=tuple(msgspec.structs.replace(file, diff=mask(file.diff)) for file in result.files),
     )
 

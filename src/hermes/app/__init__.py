@@ -43,6 +43,7 @@ from hermes.store.sqlite import SqliteStore, make_blob
 if TYPE_CHECKING:
     from hermes.app.background import Background
     from hermes.app.connections import Connections
+    from hermes.app.indexing import Indexing
     from hermes.app.memory import OpenMemory
     from hermes.app.repository import Repository
     from hermes.app.reviews import Reviews
@@ -258,6 +259,14 @@ class App:
         self._stack.push_async_callback(reviews.close)
         return reviews
 
+    @cached_property
+    def _indexing(self) -> "Indexing":
+        from hermes.app.indexing import Indexing
+
+        indexing = Indexing(self)
+        self._stack.push_async_callback(indexing.close)
+        return indexing
+
     async def reload(self) -> None:
         """Read .env and config.yaml anew, for whatever is opened from now on; MCP servers are left to their own reload."""
         old = self.settings
@@ -385,8 +394,10 @@ class App:
         if uses_skills:
             self.skills.follow(session)
         self._sessions[session.id] = session
-        if wish.can_ask and file.memory.reviews and model.profile != "small":
-            self._reviews.follow(session)
+        if file.memory.reviews and model.profile != "small":
+            (self._reviews.follow if wish.can_ask else self._reviews.follow_once)(session)
+        if wish.can_ask:
+            self._indexing.follow(session)
         if self.user_model and model.profile != "small":
             self.user_model.follow(session)
         if wish.resume:

@@ -18,10 +18,10 @@ from hermes.app.collecting import Fetch, collect, read_index
 from hermes.config import Settings
 from hermes.learning.skills import hub
 from hermes.learning.skills.bundled import bundled_folder
-from hermes.learning.skills.discover import Found, Library, Place
 from hermes.learning.skills.lock import Lock, Pin, Trust
 from hermes.learning.skills.parse import read_skill
 from hermes.learning.skills.scan import Scan, scan
+from hermes.learning.skills.shelf import Shelf
 from hermes.learning.skills.sources import (
     DEFAULT_TAPS,
     GitSource,
@@ -50,7 +50,7 @@ class Offer(Struct, frozen=True):
 
 
 class Installed(Struct, frozen=True):
-    """An installed skill with its state: ok, changed, missing, and after a look at its source also old or gone."""
+    """An installed skill with its state: ok, changed, allowed, missing, and after a look at its source also old or gone."""
 
     name: str
     pin: Pin
@@ -60,10 +60,11 @@ class Installed(Struct, frozen=True):
 class Hub:
     """The skills of a home that come from elsewhere. `fetch` is the guarded one of the app; nothing here runs a skill."""
 
-    def __init__(self, settings: Settings, fetch: Fetch, cwd: Path) -> None:
+    def __init__(self, settings: Settings, fetch: Fetch, cwd: Path, shelf: Shelf) -> None:
         self._settings = settings
         self._fetch = fetch
         self._cwd = cwd
+        self.shelf = shelf
         self.root = settings.home / "skills"
         self.lock = Lock(self.root)
         self._taps_file = self.lock.hub / "taps.json"
@@ -172,13 +173,18 @@ class Hub:
 
     # All that is installed
 
-    def installed(self) -> list[Installed]:
-        return [Installed(name, pin, hub.state_of(self.lock, name, pin)) for name, pin in self.lock.read().items()]
+    async def installed(self) -> list[Installed]:
+        approved = await self.shelf.store.approved()
+        return await asyncio.to_thread(
+            lambda: [
+                Installed(name, pin, hub.state_of(self.lock, pin, approved)) for name, pin in self.lock.read().items()
+            ]
+        )
 
     async def check(self, name: str = "") -> list[Installed]:
         """Installed skills, or one, compared with their source: old if there is something newer, gone if there is nothing."""
         checked: list[Installed] = []
-        for each in self.installed():
+        for each in await self.installed():
             if name in ("", each.name):
                 checked.append(await self._compared(each) if each.state == "ok" else each)
         if name and not checked:
@@ -201,27 +207,21 @@ class Hub:
                     f"the source calls it {candidate.skill.name} now",
                     f"hermes skills uninstall {name}, then install it",
                 )
-            if candidate.hash == pin.hash and hub.state_of(self.lock, name, pin) == "ok":
+            if candidate.hash == pin.hash and hub.state_of(self.lock, pin) == "ok":
                 return False
             force = force or candidate.hash == pin.hash
             await asyncio.to_thread(hub.install, self.lock, candidate, force=force, discard=discard)
             return True
 
-    def audit(self) -> list[tuple[Installed, Scan]]:
-        """Every installed skill, scanned again as it is now. Blocks."""
+    async def audit(self) -> list[tuple[Installed, Scan]]:
+        """Every installed skill, scanned again as it is now."""
         done: list[tuple[Installed, Scan]] = []
-        for each in self.installed():
+        for each in await self.installed():
             if each.state != "missing":
-                found = scan(self.root / each.pin.place, self.judge)
+                found = await asyncio.to_thread(scan, self.root / each.pin.place, self.judge)
                 self.lock.note("audited", each.name, verdict=found.verdict, state=each.state)
                 done.append((each, found))
         return done
-
-    def library(self) -> tuple[dict[str, Found], list[str]]:
-        """Every skill of the home and those that come with Hermes; the home's own win. Blocks."""
-        folder = bundled_folder(self._settings.home)
-        places = [Place(self.root, "user"), *([Place(folder, "bundled")] if folder else [])]
-        return Library().find(places)
 
     @cached_property
     def judge(self) -> Callable[[str], Verdict]:

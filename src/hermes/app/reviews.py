@@ -17,7 +17,8 @@ from weakref import WeakSet
 from hermes.agent.aside import ask_aside
 from hermes.agent.session import Session
 from hermes.protocol.errors import HermesError, UserError
-from hermes.protocol.events import Notice, TurnEnded, TurnStarted, Usage
+from hermes.protocol.events import Event, ItemDone, Notice, TurnEnded, TurnStarted, Usage
+from hermes.protocol.items import UserMessage, text_of
 from hermes.protocol.memories import Reviewed
 from hermes.protocol.models import Model
 from hermes.store.owner import this_process
@@ -57,14 +58,25 @@ class Reviews:
         self._sweeper: asyncio.Task[None] | None = None
         self._followed: WeakSet[Session] = WeakSet()
         self._tried: set[str] = set()
+        self._keeping: set[asyncio.Task[None]] = set()
 
     def follow(self, session: Session) -> None:
+        """Keep what is said in a session, and review it when there is time."""
         self._followed.add(session)
         self._start(self._quietly(self._follow(session, session.history.seq), session.id))
         if self._sweeper is None:
             self._sweeper = self._start(self._sweep())
 
+    def follow_once(self, session: Session) -> None:
+        """Keep what is said outright to remember in a session that ends too soon to be reviewed."""
+        if session.options.source not in UNREAD:
+            task = self._start(self._quietly(self._keep_wishes(session), session.id))
+            self._keeping.add(task)
+            task.add_done_callback(self._keeping.discard)
+
     async def close(self) -> None:
+        if self._keeping:  # they end by themselves with their sessions
+            await asyncio.wait(self._keeping, timeout=SETTLING)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -84,17 +96,33 @@ class Reviews:
         mark = await self._app.store.memories.reviewed(session.id)
         watch = Watch(self._app, session, mark.seq, live)
         rests: asyncio.TimerHandle | None = None
-        async with aclosing(session.events(mark.seq)) as events:
-            async for event in events:
-                await self._quietly(watch.take(event), session.id)
-                if isinstance(event.body, TurnStarted | TurnEnded) and rests is not None:
-                    rests.cancel()
-                if isinstance(event.body, TurnEnded) and (event.seq or 0) > live:
-                    rests = self._after_turn(session, watch.span, event.body)
-        if rests is not None:
-            rests.cancel()
+        try:
+            async with aclosing(session.events(mark.seq)) as events:
+                async for event in events:
+                    await self._quietly(watch.take(event), session.id)
+                    if isinstance(event.body, TurnStarted | TurnEnded) and rests is not None:
+                        rests.cancel()
+                    if isinstance(event.body, TurnEnded) and (event.seq or 0) > live:
+                        rests = self._after_turn(session, watch.span, event.body)
+        finally:
+            if rests is not None:
+                rests.cancel()
         await asyncio.sleep(self._settling)  # a process that is about to end leaves it to another
         await self._review_closed(session.id)
+
+    async def _keep_wishes(self, session: Session) -> None:
+        turn: list[Event] = []
+        async with aclosing(session.events(after=session.history.seq)) as events:
+            async for event in events:
+                turn.append(event)
+                if isinstance(event.body, TurnEnded):
+                    if _may_hold_wish(turn):
+                        from hermes.app.watch import Watch
+
+                        watch = Watch(self._app, session, 0, 0)
+                        for each in turn:
+                            await watch.take(each)
+                    turn = []
 
     def _after_turn(self, session: Session, span: "Span", ended: TurnEnded) -> asyncio.TimerHandle | None:
         """Review now if it is time for a nudge, else when the session has rested."""
@@ -239,3 +267,10 @@ class Reviews:
             await work
         except (HermesError, TimeoutError) as error:
             log.info("session %s was not reviewed: %s", session, error or "no answer in time")
+
+
+def _may_hold_wish(events: list[Event]) -> bool:
+    from hermes.learning.review.outright import may_be_wish
+
+    items = [event.body.item for event in events if isinstance(event.body, ItemDone)]
+    return any(isinstance(item, UserMessage) and may_be_wish(text_of(item.parts)) for item in items)

@@ -16,8 +16,9 @@ from hermes.protocol.events import Answered, Approval, Request
 from hermes.protocol.terminals import Files, Terminal
 from hermes.safety import smart
 from hermes.safety.gate import Gate
-from hermes.safety.gated import GatedFiles, GatedTerminal, is_input_of
+from hermes.safety.gated import GatedFiles, GatedTerminal
 from hermes.safety.permit import Advise, Permit, ask_the_person
+from hermes.safety.typed import is_input_of
 
 if TYPE_CHECKING:
     from hermes.safety.checkpoints import Checkpoints

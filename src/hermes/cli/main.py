@@ -90,7 +90,9 @@ def global_flags() -> Parser:
     flags.add_argument("--no-restore-cwd", action="store_true", help="resume here, not in the session's folder")
     flags.add_argument("--pass-session-id", action="store_true", help="tell the model the id of its session")
     flags.add_argument("-p", "--profile", metavar="NAME", help="use the home of this profile")
-    flags.add_argument("-v", "--verbose", action="store_true", help="log to stderr; on the full screen, more to the log file")
+    flags.add_argument(
+        "-v", "--verbose", action="store_true", help="log to stderr; on the full screen, more to the log file"
+    )
     return flags
 
 

@@ -3,6 +3,7 @@
 import asyncio
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hermes import config
 from hermes.app import App, Wish
@@ -12,12 +13,14 @@ from hermes.cli.main import print_error
 from hermes.cli.setup_talk import Talk
 from hermes.cli.words import many
 from hermes.config import Settings
-from hermes.models.choose import LOCAL, Choice
+from hermes.models.choose import CUSTOM, LOCAL, Choice
 from hermes.models.listing import check, models_of
 from hermes.protocol.errors import HermesError, UserError
 
 PATIENCE = 60.0
 SHOWN = 15
+OWN_KEY = "CUSTOM_API_KEY"
+"""The variable that holds the key of a server that is known by its address."""
 
 
 class Way(Struct, frozen=True):
@@ -64,7 +67,8 @@ async def _ways(app: App) -> list[Way]:
     ]
     embedded = Way("the embedded model: no key and no network, a basic mode", LOCAL)
     typed = Way("another provider, with a key or a login of yours")
-    return [*ways, typed, embedded] if ways else [embedded, typed]
+    own = Way("a server of yours, by its address", CUSTOM)
+    return [*ways, typed, own, embedded] if ways else [embedded, typed, own]
 
 
 async def _settle(talk: Talk, app: App, way: Way) -> Choice | None:
@@ -78,7 +82,8 @@ async def _settle(talk: Talk, app: App, way: Way) -> Choice | None:
         model = way.server.models[await talk.pick("which of its models?", way.server.models)]
         return Choice(way.server.provider, model, base_url=way.server.base_url)
     provider = way.provider or await _provider(talk, app)
-    return Choice(provider, await _model(talk, app, provider))
+    choice = Choice(provider, "") if provider != CUSTOM else await _own_server(talk, app.settings)
+    return replace(choice, model=await _model(talk, app, choice))
 
 
 async def _provider(talk: Talk, app: App) -> str:
@@ -99,13 +104,24 @@ async def _provider(talk: Talk, app: App) -> str:
     return vendor.name
 
 
-async def _model(talk: Talk, app: App, provider: str) -> str:
-    default = app.chooser.catalog[provider].default
+async def _own_server(talk: Talk, settings: Settings) -> Choice:
+    """An OpenAI-style server by its address, with a key in .env if it wants one."""
+    while not (address := await talk.text("its address, such as http://localhost:8000/v1")).startswith("http"):
+        print_error(f"{address!r} is no address", "it begins with http:// or https://")
+    if not await talk.yes("does it want a key?", default=False):
+        return Choice(CUSTOM, "", base_url=address)
+    value = await talk.secret(OWN_KEY)
+    await asyncio.to_thread(config.set_secret, settings.home / ".env", OWN_KEY, value)
+    return Choice(CUSTOM, "", base_url=address, api_key_env=OWN_KEY)
+
+
+async def _model(talk: Talk, app: App, choice: Choice) -> str:
+    default = app.chooser.catalog[choice.provider].default
     if not talk.asks and default:
         return default
     async with App(config.load(use_file=False)) as fresh:  # it knows the new key
         try:
-            names = await models_of(fresh.roster, Choice(provider, ""))
+            names = await models_of(fresh.roster, choice)
         except HermesError as error:
             print_error(error)
             names = []

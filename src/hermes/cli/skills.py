@@ -30,6 +30,7 @@ OFFERED = (Column("name"), Column("trust"), Column("source", shrinks=True), Colu
 CHECKED = (Column("name"), Column("state", shrinks=True), Column("source", shrinks=True))
 TAPS = (Column("source", shrinks=True), Column("trust"))
 SHOWN = 40
+ORIGINS = {"user": "you", "bundled": "Hermes", "agent": "learned"}
 
 Action = Callable[[argparse.Namespace, Hub], Awaitable[int]]
 
@@ -91,23 +92,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(args: argparse.Namespace) -> int:
     async with open_app(args) as app:
-        return await args.do(args, Hub(app.settings, app.fetch, Path.cwd()))
+        return await args.do(args, Hub(app.settings, app.fetch, Path.cwd(), app.skills.shelf))
 
 
 async def list_skills(args: argparse.Namespace, hub: Hub) -> int:
-    found, troubles = await asyncio.to_thread(hub.library)
-    pinned = {each.name: each for each in hub.installed()}
+    shelf = hub.shelf
+    await shelf.refresh()
     rows: list[tuple[str, ...]] = []
-    for name, one in sorted(found.items()):
-        pin = pinned.get(name) if one.origin == "user" else None
-        origin = "hub" if pin else {"user": "you", "bundled": "Hermes"}.get(one.origin, one.origin)
-        state = (
-            {"ok": "on", "changed": "off: changed since it was installed"}.get(pin.state, pin.state) if pin else "on"
-        )
-        rows.append((name, one.skill.category, origin, state, one.skill.description))
+    for name, one in sorted(shelf.found.items()):
+        state = "off" if one.trouble else shelf.rows[name].state if one.origin == "agent" else "on"
+        rows.append((name, one.skill.category, ORIGINS.get(one.origin, one.origin), state, one.skill.description))
     print_table(LISTED, rows, sys.stdout)
-    for trouble in troubles:
+    for trouble in shelf.troubles:
         print_error(trouble)
+    if drafts := sum(bool(row.candidate) for row in shelf.rows.values()):
+        print_error(f"Hermes has {many(drafts, 'draft')} to try", "/skills pending in a session shows more")
     return 0
 
 
@@ -150,7 +149,7 @@ async def check(args: argparse.Namespace, hub: Hub) -> int:
 
 
 async def update(args: argparse.Namespace, hub: Hub) -> int:
-    names = [args.name] if args.name else [each.name for each in hub.installed()]
+    names = [args.name] if args.name else [each.name for each in await hub.installed()]
     failed = False
     for name in names:
         try:
@@ -165,11 +164,11 @@ async def update(args: argparse.Namespace, hub: Hub) -> int:
 
 
 async def audit(args: argparse.Namespace, hub: Hub) -> int:
-    done = await asyncio.to_thread(hub.audit)
+    done = await hub.audit()
     for each, scan in done:
         print(f"{each.name}: {scan.verdict}, {_word(each)}")
         _show_findings(scan)
-    bad = [each.name for each, scan in done if each.state != "ok" or scan.verdict == "dangerous"]
+    bad = [each.name for each, scan in done if each.state not in ("ok", "allowed") or scan.verdict == "dangerous"]
     print(f"{many(len(done), 'skill')} scanned, {len(bad)} to look at", file=sys.stderr)
     return 1 if bad else 0
 
@@ -237,7 +236,12 @@ def _row(offer: Offer) -> tuple[str, ...]:
 
 
 def _word(each: Installed) -> str:
-    words = {"ok": "as it was installed", "old": "there is something newer", "changed": "changed here, so it is off"}
+    words = {
+        "ok": "as it was installed",
+        "old": "there is something newer",
+        "changed": "changed here, so it is off",
+        "allowed": "changed here, and allowed",
+    }
     return words.get(each.state, each.state)
 
 

@@ -12,7 +12,8 @@ async def compress(ctx: Context, argument: str) -> Outcome:
     found = ctx.session.preview()
     if not (found.masks or found.spans):
         return Outcome(reply=f"Nothing to condense: about {found.used:,} of {found.window:,} tokens are used.")
-    steps = f"{found.spans} summaries would stand for the oldest steps" if found.spans else "no summaries yet"
+    summaries = "one summary" if found.spans == 1 else f"{found.spans} summaries"
+    steps = f"{summaries} would stand for the oldest steps" if found.spans else "no summaries yet"
     return Outcome(
         reply=f"About {found.used:,} of {found.window:,} tokens are used. `/compress` would cut {found.masks} old results "
         f"down to a line each; {steps}: about {found.after:,} tokens at most. Nothing is lost."

@@ -85,7 +85,9 @@ async def why(app: App, id: int) -> list[str]:
     if row.session:
         lines.append(f"session: {row.session}" + (f", message {row.item}" if row.item else ""))
         lines += [f"said there: {told}"] if (told := await said(app.store, row.session, row.item)) else []
-    lines.append(f"seen {row.sightings} times, helped {row.helped}, hurt {row.hurt}")
+    lines.append(
+        f"seen {'once' if row.sightings == 1 else f'{row.sightings} times'}, helped {row.helped}, hurt {row.hurt}"
+    )
     if row.supersedes:
         old = [one for one in await book.store.entries() if one.id == row.supersedes]
         lines.append(f"instead of {row.supersedes}: {old[0].content if old else ''}")

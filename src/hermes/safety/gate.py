@@ -25,7 +25,7 @@ from hermes.safety.commands.grants import Grant
 from hermes.safety.commands.verdicts import REACHES_OUT
 from hermes.safety.contracts import Contracts
 from hermes.safety.permit import REMEMBERED
-from hermes.safety.places import ALLOW, ASK, BLOCK, Places, is_new_scratch, reading, writing
+from hermes.safety.places import ALLOW, ASK, BLOCK, Places, reading, writing
 
 if TYPE_CHECKING:
     from hermes.safety.commands.case import Case
@@ -164,8 +164,6 @@ class Gate:
                 return self._case(action, origin).verdict()
             case ReadPath(path):
                 return reading(path, self.policy.places, origin.workspace)
-            case WritePath(path, terminal="local") if (verdict := self._write(path, origin)).rule == "outside":
-                return SCRATCH if is_new_scratch(path) else verdict
             case WritePath(path):
                 return self._write(path, origin)
             case CallServer():

@@ -1,6 +1,6 @@
 """Names under which keys, logins and what was typed are kept."""
 
-from hermes.safety.commands.patterns import Pattern
+from hermes.safety.patterns import Pattern
 
 # Folders and files that hold keys, wherever they lie: under this person's home, another's, or in a project.
 CREDENTIALS = (

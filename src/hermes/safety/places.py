@@ -2,6 +2,7 @@
 
 import os
 import re
+from functools import cache
 
 from msgspec import Struct
 
@@ -91,6 +92,22 @@ def followed(path: str) -> str:
         return os.path.normpath(path)
 
 
+class Follower:
+    """Follows the links in the paths of one command; most lie in the same few folders, which are followed once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def __call__(self, path: str) -> str:
+        folder, name = os.path.split(os.path.normpath(path))
+        if not name or name == ".." or not folder:
+            return followed(path)
+        if folder not in self._folders:
+            self._folders[folder] = followed(folder)
+        real = os.path.join(self._folders[folder], name)
+        return followed(path) if "\0" in real or os.path.islink(real) else real
+
+
 def inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it; nothing lies in the empty path."""
     return bool(folder) and (path == folder or path.startswith(folder.rstrip("/") + "/"))
@@ -98,8 +115,15 @@ def inside(path: str, folder: str) -> bool:
 
 def names_one_of(path: str, patterns: tuple[str, ...]) -> bool:
     """Whether one of the patterns stands in the path as whole names; case does not count, as on some file systems."""
+    alone, joined = _split(patterns)
     padded = "/" + path.casefold().strip("/") + "/"
-    return any(f"/{pattern}/" in padded for pattern in patterns)
+    return not alone.isdisjoint(padded.split("/")) or any(pattern in padded for pattern in joined)
+
+
+@cache
+def _split(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Those of one name, and those of several with slashes around them: each is asked about for every path."""
+    return frozenset(one for one in patterns if "/" not in one), tuple(f"/{one}/" for one in patterns if "/" in one)
 
 
 def is_credential(path: str) -> bool:
@@ -117,7 +141,15 @@ def is_personal(path: str, places: Places) -> bool:
 
 def _begins_with_one_of(rest: str, patterns: tuple[str, ...]) -> bool:
     padded = rest.casefold().strip("/") + "/"
-    return any(padded.startswith(f"{pattern.casefold()}/") for pattern in patterns)
+    return any(padded.startswith(pattern) for pattern in _by_top(patterns).get(padded.partition("/")[0], ()))
+
+
+@cache
+def _by_top(patterns: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for pattern in patterns:
+        found.setdefault(pattern.casefold().partition("/")[0], []).append(f"{pattern.casefold()}/")
+    return found
 
 
 def is_own_secret(path: str, places: Places) -> bool:
@@ -150,11 +182,6 @@ def _holds_own_secrets(folder: str, places: Places) -> bool:
     return folder == profiles or os.path.dirname(folder) == profiles
 
 
-def is_new_scratch(path: str) -> bool:
-    """Whether this makes a new temporary file on this machine: nothing of anybody's is lost, and nothing runs it."""
-    return any(inside(path, place) and path != place for place in TEMPORARY) and not os.path.lexists(path)
-
-
 def reading(path: str, places: Places, workspace: str = "") -> Verdict:
     if is_own_secret(path, places):
         return Verdict(BLOCK, "own-secrets", f"{path} holds Hermes' own keys; the person can look at it themselves")
@@ -166,7 +193,7 @@ def reading(path: str, places: Places, workspace: str = "") -> Verdict:
         return Verdict(ASK, "credentials", f"{path} is a place where keys are kept")
     if is_personal(path, places):
         return Verdict(ASK, "credentials", f"{path} is where logins are kept, or what was typed")
-    if KEY_FILE.fullmatch(path) and not inside(path, workspace) and not path.startswith(PUBLIC):
+    if not inside(path, workspace) and not path.startswith(PUBLIC) and KEY_FILE.fullmatch(path):
         return Verdict(ASK, "credentials", f"{path} is a key by its name")
     if inside(path, "/dev") and path not in _HARMLESS_DEVICES and not inside(path, "/dev/fd"):
         return Verdict(ASK, "device", f"{path} is a device")

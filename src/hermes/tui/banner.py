@@ -59,6 +59,7 @@ async def git_state(folder: str, env: Mapping[str, str]) -> Git | None:
     try:
         git = await asyncio.create_subprocess_exec(
             "git",
+            *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),  # a project's settings may name programs
             "status",
             "--porcelain",
             "--branch",

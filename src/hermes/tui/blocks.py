@@ -16,7 +16,7 @@ from textual.content import Content
 
 from hermes.commands.transcript import speaker
 from hermes.commands.words import MARKS, first_lines, harmless
-from hermes.protocol.items import Plan, UserMessage, text_of
+from hermes.protocol.items import Plan, Text, UserMessage, text_of
 from hermes.tui.markdown import Markdown
 from hermes.tui.wrapping import cut, styled, wrap
 
@@ -72,25 +72,34 @@ class Block:
 
 
 class Said(Block):
+    """What a person typed, in full; what they quote, and what others say, in a few lines unless it is opened."""
+
     def __init__(self, item: UserMessage) -> None:
         super().__init__()
-        self._text = harmless(text_of(item.parts)).expandtabs(4)
-        self._person = item.origin in ("person", "redirect")
-        self._name = "" if self._person and not item.sender else speaker(item)
+        person = item.origin in ("person", "redirect")
+        typed = [part for n, part in enumerate(item.parts) if n == 0 or not isinstance(part, Text)] if person else []
+        quoted = [part for part in item.parts if part not in typed]
+        self._name = "" if person and not item.sender else f"[{harmless(speaker(item))}] "
+        self._typed, self._quoted = (harmless(text_of(tuple(some))).expandtabs(4) for some in (typed, quoted))
         self.part = PARTS.get(item.origin, "")
 
     @property
     def foldable(self) -> bool:
-        return not self._person
+        return bool(self._quoted)
+
+    def shown(self, view: View) -> State:
+        return super().shown(view) if self.part or self.state else "folded"
 
     def lines(self, width: int, view: View) -> list[Content]:
-        name = f"[{harmless(self._name)}] " if self._name else ""
-        text = (name + self._text).split("\n")
-        if not self._person and self.shown(view) == "folded":
-            text = first_lines(text, OTHERS_SHOWN)
-        style = "bold $hermes-prompt" if self._person else "$hermes-dim"
-        head = styled(f"{view.prompt} ", style)
-        return wrap(styled("\n".join(text), "bold" if self._person else "$hermes-dim"), width, head)
+        style = "bold $hermes-prompt" if self._typed else "$hermes-dim"
+        head, text = styled(f"{view.prompt} ", style), styled(self._name + self._typed, "bold")
+        lines = wrap(text, width, head) if self._typed else []
+        if not self._quoted:
+            return lines
+        quoted = (self._quoted if lines else self._name + self._quoted).split("\n")
+        if self.shown(view) == "folded":
+            quoted = first_lines(quoted, OTHERS_SHOWN)
+        return [*lines, *wrap(styled("\n".join(quoted), "$hermes-dim"), width, "  " if lines else head)]
 
 
 class Growing(Block):

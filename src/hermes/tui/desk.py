@@ -187,7 +187,7 @@ class Desk:
             self._screen.run_worker(self.told(self.talk.interrupt()))
             self._screen.note("interrupting; again leaves", TWICE)
         elif self._screen.prompt.text:
-            self._screen.prompt.load("")
+            self._screen.prompt.discard()
         else:
             self._screen.note("again leaves", TWICE)
 

@@ -25,8 +25,8 @@ EARLY = 0.3
 """Seconds in which a key was meant for what stood here before."""
 ROOM = 8
 """Lines of what is asked about that are seen at first."""
-MOST_CHOICES = 6
-"""An approval's choices, each a line that must be seen."""
+LISTED = 12
+"""Choices that are seen at once."""
 FRAME = 6
 """Columns that the frame round them and their scroll bar take."""
 APPROVALS = {
@@ -116,7 +116,8 @@ class Dialog(Vertical):
     @property
     def _room(self) -> int:
         head = len(self._wrapped(parts(self.asked.request)[0]))
-        return max(2, self.app.size.height * 4 // 5 - 2 - head - MOST_CHOICES)
+        below = min(LISTED, len(list(choices(self.asked, long=True)))) or 3  # the line to type in has a frame
+        return max(2, self.app.size.height * 4 // 5 - 2 - head - below)
 
     def _wrapped(self, text: str) -> list[Content]:
         return wrap(Content(harmless(text)), self.app.size.width - FRAME)
@@ -210,8 +211,6 @@ def choices(asked: Asked, *, long: bool = False) -> Iterator[Choice]:
                 yield Choice(key, APPROVALS.get(one, one), Answer(request_id=name, choice=one))
             if "deny" in offered:
                 yield Choice("b", "no, because …", does="type")
-            if long:
-                yield Choice("f", "show all of it, or less (PageUp, PageDown scroll)", does="all")
         case Question(choices=offered) if offered:
             for number, one in enumerate(offered, 1):
                 yield Choice(str(number), one, Answer(request_id=name, choice=one))
@@ -223,4 +222,6 @@ def choices(asked: Asked, *, long: bool = False) -> Iterator[Choice]:
             yield Choice("s", "send", does="send")
             yield Choice("n", "no", Answer(request_id=name, choice="decline", text="decline"))
         case _:
-            pass
+            return
+    if long:
+        yield Choice("f", "show all of it, or less (PageUp, PageDown scroll)", does="all")

@@ -115,6 +115,7 @@ class HermesScreen(App[int]):
 
     @on(PromptBox.Submitted)
     def _submitted(self, event: PromptBox.Submitted) -> None:
+        self.transcript.follow()
         if self.desk is None:
             self._early.append(event)
         else:

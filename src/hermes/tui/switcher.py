@@ -36,7 +36,9 @@ class Switcher(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static("Sessions: Enter goes to one, Esc back", markup=False)
-            yield OptionList(*map(self._option, self._entries), Option(f"     {NEW}  a new session", id=NEW), markup=False)
+            yield OptionList(
+                *map(self._option, self._entries), Option(f"     {NEW}  a new session", id=NEW), markup=False
+            )
 
     def on_mount(self) -> None:
         listed = self.query_one(OptionList)

@@ -7,6 +7,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -50,6 +51,8 @@ class Transcript(ScrollView, can_focus=True):
     ]
 
     FOCUS_ON_CLICK = False
+    # Our own size does not depend on what is in us, so a longer page needs no layout: that is the dearest part of drawing it.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     class Left(Message):
         """The person wants to type again; `text` is what they have typed already."""
@@ -86,6 +89,11 @@ class Transcript(ScrollView, can_focus=True):
         self.draw()
         self.refresh()
 
+    def follow(self) -> None:
+        """Go to the end, and stay there."""
+        self._follows = True
+        self.draw()
+
     def soon(self) -> None:
         """Draw what has changed, with what changes in the next moment."""
         if not self._waits and self.is_attached:
@@ -112,6 +120,9 @@ class Transcript(ScrollView, can_focus=True):
             # Forced: the scrollbar, which would allow it, comes only with the next layout.
             self.scroll_end(animate=False, immediate=True, force=True)
         self.refresh_lines(first, max(before, self._page.height) - first)
+
+    def watch_virtual_size(self, size: Size) -> None:
+        self._scroll_update(size)
 
     def on_resize(self) -> None:
         self._strips.clear()

@@ -13,7 +13,19 @@ from hermes.agent.compaction.plan import Span
 from hermes.agent.history import History
 from hermes.agent.view import LONG_MESSAGE, length
 from hermes.protocol.events import Changed, Event, ItemDone, TurnEnded, TurnStarted
-from hermes.protocol.items import Item, Plan, PlanEntry, Reply, Summary, Text, Thought, ToolCall, UserMessage, text_of
+from hermes.protocol.items import (
+    Item,
+    Origin,
+    Plan,
+    PlanEntry,
+    Reply,
+    Summary,
+    Text,
+    Thought,
+    ToolCall,
+    UserMessage,
+    text_of,
+)
 
 WINDOW = 8_000
 words = st.text("ab cd\n", min_size=1, max_size=40)
@@ -54,7 +66,7 @@ class Log:
             "index": 0 if new_step else history.next_index(),
         }
 
-    def say(self, text: str, origin="person") -> None:
+    def say(self, text: str, origin: Origin = "person") -> None:
         self.note(ItemDone(UserMessage(**self.place(), parts=(Text(text),), origin=origin)))
 
     def play(self, turns: list[list[tuple[str, str, int]]]) -> None:

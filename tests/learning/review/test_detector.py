@@ -1,8 +1,11 @@
 """The detector finds what may be worth remembering, costs nothing, and finds nothing in ordinary talk."""
 
 import pytest
+from hypothesis import given, strategies
 
 from hermes.learning.review.detector import Signal, Wish, signals, wishes
+from hermes.learning.review.outright import may_be_wish
+from hermes.learning.review.phrases import REMEMBER
 from hermes.protocol.items import CallStatus, Item, Kind, Reply, Text, ToolCall, UserMessage
 
 
@@ -46,6 +49,15 @@ ORDERS = [
     ("记住：我住在上海", "我住在上海"),
     ("サーバーの名前はatlasだと覚えておいてください。", "サーバーの名前はatlasだ"),
 ]
+
+
+@given(strategies.from_regex(REMEMBER))
+def test_a_first_look_misses_no_order_to_remember(said):
+    assert may_be_wish(said) or not REMEMBER.search(said.casefold())
+
+
+def test_a_first_look_passes_ordinary_talk_by():
+    assert not may_be_wish("List the files here, and tell me what a.txt says.")
 
 
 @pytest.mark.parametrize(("said", "kept"), ORDERS)

@@ -24,6 +24,7 @@ async def work(folder: Path) -> None:
             row = room.shelf.rows[NEW.name]
             if row.candidate:
                 version = await room.store.version(NEW.name, row.candidate)
+                assert version is not None
                 await room.store.decide(
                     Decision(
                         skill=NEW.name,

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from hermes.learning.skills.birth import Source, Workshop
 from hermes.learning.skills.discover import Place
 from hermes.learning.skills.evidence import Evidence
@@ -34,7 +36,7 @@ class Room:
 
     def write(self, name: str, *, category: str = "", root: Path | None = None, **more: Any) -> Path:
         folder = (root or self.root) / category / name
-        write_skill(folder, Skill(**({"name": name, "description": f"About {name}.", "body": f"Do {name}."} | more)))
+        write_skill(folder, replace(Skill(name=name, description=f"About {name}.", body=f"Do {name}."), **more))
         return folder
 
     async def adopt(self, skill: Skill = NEW) -> Path:

@@ -7,7 +7,7 @@ from hermes.learning.skills.birth import Kept, Source, propose
 from hermes.learning.skills.evidence import Evidence, evidence
 from hermes.learning.skills.parse import FILE, Skill
 from hermes.protocol.errors import UserError
-from hermes.protocol.items import Text, ToolCall, UserMessage
+from hermes.protocol.items import CallStatus, Kind, Text, ToolCall, UserMessage
 from tests.learning.skills.room import NEW, PROVEN
 
 AGENT = Source("agent", "s", 1)
@@ -17,7 +17,7 @@ def said(text: str, turn: int = 1) -> UserMessage:
     return UserMessage(id="m", turn=turn, step=0, index=0, parts=(Text(text),))
 
 
-def did(status: str, name: str = "terminal", kind: str = "execute", step: int = 1, turn: int = 1) -> ToolCall:
+def did(status: CallStatus, name: str = "terminal", kind: Kind = "execute", step: int = 1, turn: int = 1) -> ToolCall:
     return ToolCall(
         id=f"c{step}", turn=turn, step=step, index=0, call_id="x", name=name, args="{}", status=status, kind=kind
     )

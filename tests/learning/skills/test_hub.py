@@ -46,7 +46,7 @@ def test_a_good_skill_is_installed_and_pinned_by_its_hash(lock: Lock, tmp_path: 
     bring(lock, lay_out(tmp_path / "source", {"SKILL.md": GOOD, "scripts/a.py": "print()\n"}))
     assert visible(lock) == ["documents/pdf"]
     assert lock.hashes() == {"pdf": hash_folder(lock.root / "documents/pdf")}
-    assert hub.state_of(lock, "pdf", lock.read()["pdf"]) == "ok"
+    assert hub.state_of(lock, lock.read()["pdf"]) == "ok"
     assert list((lock.hub / "quarantine").iterdir()) == []
     assert actions(lock) == ["installed"]
 
@@ -54,7 +54,7 @@ def test_a_good_skill_is_installed_and_pinned_by_its_hash(lock: Lock, tmp_path: 
 def test_changed_bytes_are_seen(lock: Lock, tmp_path: Path) -> None:
     bring(lock, lay_out(tmp_path / "source", {"SKILL.md": GOOD}))
     (lock.root / "documents/pdf/extra.md").write_text("more")
-    assert hub.state_of(lock, "pdf", lock.read()["pdf"]) == "changed"
+    assert hub.state_of(lock, lock.read()["pdf"]) == "changed"
 
 
 @pytest.mark.parametrize("planted", sorted(PLANTED.iterdir()), ids=lambda folder: folder.name)
@@ -166,7 +166,7 @@ def test_nothing_is_half_installed_after_kill_9(lock: Lock, tmp_path: Path) -> N
         with lock.holding():
             hub.sweep(lock)
         assert visible(lock) == [pin.place for pin in lock.read().values()]
-        assert all(hub.state_of(lock, name, pin) == "ok" for name, pin in lock.read().items())
+        assert all(hub.state_of(lock, pin) == "ok" for pin in lock.read().values())
         assert list((lock.hub / "quarantine").iterdir()) == []
     assert not (lock.root / ".archive").exists()
 

@@ -7,24 +7,24 @@ from hermes.learning.skills.adoption import Outcome, compare, judge, saved
 from hermes.learning.skills.recording import Playback, key, record
 from hermes.learning.skills.used import Tally
 from hermes.protocol.events import Event, ItemDone, TurnEnded, TurnStarted, Usage
-from hermes.protocol.items import FileChange, Text, ToolCall, UserMessage
-from hermes.protocol.skills import SkillUse, Trial
+from hermes.protocol.items import CallStatus, FileChange, Kind, Text, ToolCall, UserMessage
+from hermes.protocol.skills import Finding, SkillUse, Trial
 
 LOOKS = frozenset({"ls", "cat a.py"})
 
 
-def ran(command: str, status: str = "done", step: int = 1, result: str = "") -> ToolCall:
+def ran(command: str, status: CallStatus = "done", step: int = 1, result: str = "") -> ToolCall:
     args = msgspec.json.encode({"command": command}).decode()
     return _call("terminal", args, "execute", status, step, result)
 
 
-def patched(path: str, text: str, step: int = 1, status: str = "done") -> ToolCall:
+def patched(path: str, text: str, step: int = 1, status: CallStatus = "done") -> ToolCall:
     args = msgspec.json.encode({"path": path, "new_string": text}).decode()
     call = _call("patch", args, "edit", status, step, "")
     return msgspec.structs.replace(call, files=(FileChange(path=path, change="edited"),))
 
 
-def _call(name: str, args: str, kind: str, status: str, step: int, result: str) -> ToolCall:
+def _call(name: str, args: str, kind: Kind, status: CallStatus, step: int, result: str) -> ToolCall:
     parts = (Text(result or f"{name} {step}"),)
     return ToolCall(
         id=f"c{step}",
@@ -53,7 +53,11 @@ def _event(body) -> Event:
 
 def result(play: Playback, call: ToolCall) -> str | None:
     found = play.answer(call.name, call.args)
-    return found.result[0].text if found else None
+    if found is None:
+        return None
+    [part] = found.result
+    assert isinstance(part, Text)
+    return part.text
 
 
 def test_a_call_is_the_same_however_it_is_written():
@@ -133,7 +137,7 @@ def test_a_skill_must_be_no_worse_and_save_15_percent(without, with_it, finding)
     assert compare(without, with_it)[0] == finding
 
 
-def trial(finding: str, tokens: tuple[int, int] = (1000, 600)) -> Trial:
+def trial(finding: Finding, tokens: tuple[int, int] = (1000, 600)) -> Trial:
     return Trial(skill="a", version=1, session="s", turn=1, finding=finding, why="so", at=1.0, tokens=tokens)
 
 

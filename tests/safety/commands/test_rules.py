@@ -152,3 +152,7 @@ def test_python_may_fetch_a_page_and_nothing_more() -> None:
         "import requests; requests.get('http://169.254.169.254/latest')",
     ):
         assert judge(f'python -c "{worse}"').decision == "ask", worse
+
+
+def test_what_no_system_can_look_up_has_a_verdict_too(decide: Decide) -> None:
+    assert [decide("cat /\0etc/*"), decide("cat /proc/1/root/etc/*"), decide("ls a\0b/*")] == ["ask", "ask", "ask"]

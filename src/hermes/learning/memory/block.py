@@ -42,7 +42,7 @@ def _section(target: Target, entries: tuple[str, ...], limit: int, room: int) ->
     head = f"## {HEADS[target]} [{round(100 * used / limit)}% · {used:,}/{limit:,} characters]"
     room -= tokens(head)
     shown: list[str] = []
-    for entry in reversed(entries):
+    for entry in map(_without_headings, reversed(entries)):
         if (cost := tokens(entry) + 2) > room:
             break
         room -= cost
@@ -65,3 +65,10 @@ def _entries(folder: Path, target: Target) -> tuple[str, ...]:
     from hermes.learning.memory.scan import why_refused
 
     return tuple(f"[an entry is withheld: {why}]" if (why := why_refused(entry)) else entry for entry in entries)
+
+
+def _without_headings(entry: str) -> str:
+    """An entry that cannot look like the next section of the prompt."""
+    if "#" not in entry:
+        return entry
+    return "\n".join(f"\\{line}" if line.lstrip().startswith("#") else line for line in entry.split("\n"))

@@ -21,8 +21,8 @@ Role = Literal["user", "assistant", "tool"]
 Order = Literal["", "newest", "oldest"]
 DEPTH = 100
 """Passages that each ranking gives."""
-READ, READ_STRICTLY = 16, 120
-"""Windows that are read: to see what stands in one message, and where a phrase, a -word or a role must be looked for."""
+READ = 16
+"""Windows that are read to see what stands in one message; all of them where a phrase, a -word or a role is looked for."""
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class Search:
             self._rank("window", query, wanted), self._rank("chapter", query, wanted)
         )
         strict = query.strict or bool(wanted.roles)
-        windows = await self._read(ranked, query, wanted, weights, READ_STRICTLY if strict else READ)
+        windows = await self._read(ranked, query, wanted, weights, DEPTH if strict else READ)
         hits = fuse(windows, []) if strict else fuse([*windows, *ranked], chapters)
         if wanted.order and hits:
             hits = sort_by_time(hits, newest=wanted.order == "newest")

@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -198,12 +198,15 @@ def sweep(lock: Lock) -> None:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def state_of(lock: Lock, name: str, pin: Pin) -> str:
-    """How an installed skill is now: ok, changed (and therefore off) or missing."""
+def state_of(lock: Lock, pin: Pin, approved: Collection[str] = ()) -> str:
+    """How an installed skill is now: ok, changed (and therefore off), allowed (changed, which a person approved) or missing."""
     folder = lock.root / pin.place
     if not folder.is_dir():
         return "missing"
-    return "ok" if _hash(folder) == pin.hash else "changed"
+    found = _hash(folder)
+    if found == pin.hash:
+        return "ok"
+    return "allowed" if found in approved else "changed"
 
 
 def _room(lock: Lock) -> tuple[Path, int]:

@@ -127,7 +127,8 @@ class Shelf:
         if one is None:
             near = [other for other in sorted(self.found) if name.lower() in other][:3]
             raise UserError(
-                f"there is no skill {name!r}", f"there is {', '.join(near)}" if near else "skill_search finds one"
+                f"there is no skill {name!r}",
+                f"there is {', '.join(near)}" if near else "skill_search, or hermes skills list, shows what there is",
             )
         if one.trouble:
             raise UserError(f"the skill {one.name} is switched off: {one.trouble}")

@@ -6,11 +6,11 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import listed, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
 from hermes.safety.commands.packages import make
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.verdicts import ask
+from hermes.safety.patterns import Pattern
 
 _BY_TARGET = listed(
     "mvn mvnw gradle gradlew rake rails just task invoke inv ant sbt lein ninja turbo nx lerna rush moon bmake"

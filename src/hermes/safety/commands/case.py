@@ -11,7 +11,7 @@ from hermes.safety.commands.read import read
 from hermes.safety.commands.rules import judge_found, judge_step
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import normalise
-from hermes.safety.places import ALLOW, BLOCK, Places, reading, writing
+from hermes.safety.places import ALLOW, BLOCK, Follower, Places, reading, writing
 
 
 class Case:
@@ -35,6 +35,7 @@ class Case:
             local=action.terminal == "local",
             read=lambda path: reading(path, places, origin.workspace),
             write=write,
+            real=Follower(),
             hides_keys=hides_keys if action.terminal == "local" else lambda: False,
         )
 
@@ -48,7 +49,7 @@ class Case:
             self._places,
             read=lambda path: reading(path, self._places, self._workspace),
             write=lambda path: writing(path, self._workspace, self._places),
-            local=self._ground.local,
+            real=self._ground.real if self._ground.local else None,
         )
         return untouchable or judge_found(self._reading.found, self._ground)
 

@@ -6,11 +6,11 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.databases import sql
 from hermes.safety.commands.ground import Ground, pieces
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import SECRET, SECRET_NAME, UNKNOWN
 from hermes.safety.commands.verbs import Verbs, judge_verbs
 from hermes.safety.commands.verdicts import READS, WORKS, ask
+from hermes.safety.patterns import Pattern
 
 RULE = "remote-state"
 _REMOTE = "{} changes something on other machines or services"

@@ -10,7 +10,6 @@ from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.building import builds
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.packages import tool, yarn
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import BUILD
 from hermes.safety.commands.rehearsal import only_tells
 from hermes.safety.commands.scripts import FETCHERS, HIDDEN, fed, script_file
@@ -18,6 +17,7 @@ from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
+from hermes.safety.patterns import Pattern
 
 # Words of other languages that start programs, change files, reach other machines or run text.
 _RISKY: dict[str, Pattern] = {

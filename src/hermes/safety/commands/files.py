@@ -6,11 +6,11 @@ from collections.abc import Callable
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.removal import empties, find, rm
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
+from hermes.safety.patterns import Pattern
 from hermes.safety.places import SINKS
 
 

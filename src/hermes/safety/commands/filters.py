@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.scripts import HIDDEN, script_file
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
+from hermes.safety.patterns import Pattern
 
 _AWK_RISKY = Pattern(
     r"system\s*\(|\|\s*(getline|&|\")|\"\s*\|\s*getline|\|\s*getline|print[^;}\n|]*\|(?!\|)|/inet|@(load|include)|print[^;}\n]*>>?\s*[\"$(\w/]"

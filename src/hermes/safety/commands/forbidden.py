@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import listed, operands, value_of
 from hermes.safety.commands.names import Names
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import SEARCH
 from hermes.safety.commands.steps import Step, path_from
-from hermes.safety.places import BLOCK, SINKS, Places, followed, inside
+from hermes.safety.patterns import Pattern
+from hermes.safety.places import BLOCK, SINKS, Places, inside
 
 MOST_NAMES = 2000
 
@@ -26,17 +26,20 @@ _WRITES_ALL = listed("tee touch mkdir rm rmdir shred truncate unlink chmod chown
 _WRITES_LAST = frozenset({"cp", "mv", "install", "ln", "rsync"})
 
 
-def forbidden(steps: Iterable[Step], places: Places, *, read: OnPath, write: OnPath, local: bool) -> Verdict | None:
-    """The verdict about the first path in a command that may not be touched, or None."""
+def forbidden(
+    steps: Iterable[Step], places: Places, *, read: OnPath, write: OnPath, real: Callable[[str], str] | None
+) -> Verdict | None:
+    """The verdict about the first path in a command that may not be touched, or None; `real` follows links, here."""
+    local = real is not None
     names = Names(MOST_NAMES if local else 0)
     for step in steps:
         lexical = (path for text in _in_code(step) for path in _named(text, step.cwds, places.user_home))
-        reads = (path for text in _read(step) for path in _real(text, step.cwds, places.user_home, names, local=local))
+        reads = (path for text in _read(step) for path in _real(text, step.cwds, places.user_home, names, real))
         for path in (*lexical, *reads):
             if (verdict := read(path)).decision == BLOCK:
                 return verdict
         for text in _written(step):
-            for path in _real(text, step.cwds, places.user_home, names, local=local):
+            for path in _real(text, step.cwds, places.user_home, names, real):
                 if (verdict := write(path)).decision == BLOCK and not _takes_output(path):
                     return verdict
     return None
@@ -86,14 +89,16 @@ def _named(text: str, cwds: Sequence[str], user_home: str) -> Iterator[str]:
         yield from (path_from(cwd, text) for cwd in cwds)
 
 
-def _real(text: str, cwds: Sequence[str], user_home: str, names: Names, *, local: bool) -> Iterator[str]:
+def _real(
+    text: str, cwds: Sequence[str], user_home: str, names: Names, real: Callable[[str], str] | None
+) -> Iterator[str]:
     """The paths that a text may stand for, and on this machine those that its patterns and links lead to."""
     for path in _named(text, cwds, user_home):
         yield path
-        if local and any(char in path for char in "*?["):
-            yield from map(followed, names.matching(path, "/") or ())
-        elif local:
-            yield followed(path)
+        if real and any(char in path for char in "*?["):
+            yield from map(real, names.matching(path, "/") or ())
+        elif real:
+            yield real(path)
 
 
 def _takes_output(path: str) -> bool:

@@ -7,10 +7,10 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import listed, operands, value_of
 from hermes.safety.commands.git_verbs import HARMLESS_SETTING, SPECIAL
 from hermes.safety.commands.ground import Ground
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
+from hermes.safety.patterns import Pattern
 
 _READS = listed(
     "status log diff show blame annotate describe shortlog rev-parse rev-list ls-files ls-tree ls-remote cat-file "

@@ -4,8 +4,8 @@ import os
 import re
 
 from hermes.safety.commands.argv import listed, operands
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
+from hermes.safety.patterns import Pattern
 
 _REACH = listed("fetch pull clone ls-remote submodule remote lfs")
 _SSH = Pattern(r"(git\+)?ssh(\+git)?://.*|[\w.-]+@[\w.-]+:(?!//).*")
@@ -16,8 +16,8 @@ LARGEST = 1_000_000
 
 def host_by_ssh(step: Step) -> str:
     """The machine that a step would speak to through ssh, as far as its words and the repository's settings tell."""
-    words = operands(step.args, ("-C", "-c"))
-    if step.name != "git" or not words or words[0] not in _REACH:
+    words = operands(step.args, ("-C", "-c")) if step.name == "git" else []
+    if not words or words[0] not in _REACH:
         return ""
     if words[:2] == ["remote", "add"] or words[:2] in (["remote", "show"], ["remote"]):
         return ""

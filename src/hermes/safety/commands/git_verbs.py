@@ -7,10 +7,10 @@ from collections.abc import Callable
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
+from hermes.safety.patterns import Pattern
 
 HARMLESS_SETTING = Pattern(
     r"user\.(name|email)|color\..*|advice\..*|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|core\.(quotepath|autocrlf|"

@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.names import Names
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import ask
 from hermes.safety.keys import CREDENTIALS, SYSTEM_CREDENTIALS
+from hermes.safety.patterns import Pattern
 from hermes.safety.places import (
     ALLOW,
     OWN_SECRETS,
@@ -42,13 +42,14 @@ class Ground(Struct, frozen=True):
     local: bool
     read: OnPath
     write: OnPath
+    real: Callable[[str], str] = followed
     hides_keys: Callable[[], bool] = lambda: False
 
     def paths(self, step: Step, text: str) -> list[str]:
         """The real paths that a word may stand for, one for each folder that the command may be in."""
         if "\0" in text:
             return []
-        real = followed if self.local and UNKNOWN not in text else os.path.normpath
+        real = self.real if self.local and UNKNOWN not in text else os.path.normpath
         return [real(_through_links(path_from(cwd, text), step.links)) for cwd in step.cwds]
 
     def is_inside(self, step: Step, text: str) -> bool:
@@ -110,7 +111,7 @@ class Ground(Struct, frozen=True):
             return
         names = Names(MOST_NAMES if self.local else 0)
         for path in (path_from(cwd, text) for cwd in step.cwds):
-            yield from map(followed, names.matching(path, "/") or ())
+            yield from map(self.real, names.matching(path, "/") or ())
             yield from (place for place in self._secrets() if _may_match(place, path))
 
     def _secrets(self) -> Iterator[str]:

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Iterator
 
 from hermes.safety.commands.argv import SHELLS
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.patterns import Pattern
 
 _TAKES_TEXT = Pattern(r"-[a-z]*[cxs]|--command|--exec")
 

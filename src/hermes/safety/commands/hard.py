@@ -11,8 +11,8 @@ from fnmatch import fnmatch
 from msgspec import Struct
 
 from hermes.safety.commands.argv import listed, program, split_options
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import FORK_BOMB, Step, path_from
+from hermes.safety.patterns import Pattern
 
 SYSTEM_FOLDERS = listed(
     "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /run /sbin /srv /sys /usr /var "

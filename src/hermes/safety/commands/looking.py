@@ -5,10 +5,10 @@ import re
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import RUNS_CODE_IN_INDEX, SECRET, SECRET_NAME, UNKNOWN
 from hermes.safety.commands.verdicts import READS, ask
+from hermes.safety.patterns import Pattern
 
 _ENVIRONMENT = listed("env printenv set export declare")
 _KEYS = Pattern(r"secret|token|passw|api.?key|_key|credential|^aws|^key", re.I)

@@ -3,10 +3,10 @@
 from functools import cache
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import ask
+from hermes.safety.patterns import Pattern
 
 _RUNS = ("hidden-code", "{} {} names a program or code to run")
 _DESTROYS = ("destroys", "{} {} removes what was there before")

@@ -2,10 +2,10 @@
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import ask
+from hermes.safety.patterns import Pattern
 
 # They read keys, not lines: `!` and `|` start a shell, `:` begins a command, `v` opens an editor, `s` writes a file.
 _BY_KEYS = listed("less more most man info tig vd visidata ncdu mc ranger nnn vifm lf mutt lynx w3m links elinks")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from hermes.safety.commands.argv import listed
-from hermes.safety.commands.patterns import Pattern
+from hermes.safety.patterns import Pattern
 
 _MODULES = listed(
     "socket ctypes pty requests httpx aiohttp urllib3 ftplib smtplib telnetlib paramiko importlib marshal pickle "

@@ -12,7 +12,7 @@ from hermes.safety.commands.steps import Puzzle, Step
 from hermes.safety.commands.syntax import deceives, normalise, without_marks
 from hermes.safety.commands.verdicts import READS
 from hermes.safety.commands.walk import Walk
-from hermes.safety.places import ALLOW, ASK, Places
+from hermes.safety.places import ALLOW, ASK, Follower, Places
 
 
 class Reading(Struct, frozen=True):
@@ -49,6 +49,7 @@ def only_reads(command: str, cwd: str, places: Places) -> bool:
         local=True,
         read=_always(Verdict(ALLOW, "read")),
         write=_always(Verdict(ASK, "write", "it writes")),
+        real=Follower(),
     )
     return judge_found(read(command, cwd, places).found, ground) == READS
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Input
 from hermes.safety.commands.syntax import text_of
 from hermes.safety.commands.words import VALUES, Words
+from hermes.safety.patterns import Pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -3,8 +3,8 @@
 import re
 
 from hermes.safety.commands.argv import SHELLS, has, listed
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import DRY_RUNS
+from hermes.safety.patterns import Pattern
 
 _HELP = frozenset({"--help", "-help", "help", "--version", "-version", "--usage", "-V"})
 _DRY = listed("--dry-run --dryrun --simulate --just-print --noop --whatif --recon --no-act --dry_run")

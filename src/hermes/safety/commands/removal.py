@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands
 from hermes.safety.commands.ground import Ground
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
+from hermes.safety.patterns import Pattern
 
 # Folders and files that a build or a run makes again.
 _MADE_AGAIN = Pattern(

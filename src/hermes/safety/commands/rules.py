@@ -29,7 +29,6 @@ from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.looking import opens, says, searches, shows
 from hermes.safety.commands.options import goes_on, turned
 from hermes.safety.commands.orders import takes_orders
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.programs import BUILD, READ_FILES, SAY_ANYTHING, SEARCH
 from hermes.safety.commands.rehearsal import only_looks, only_tells
 from hermes.safety.commands.steps import FORK_BOMB, Puzzle, Step, path_from
@@ -38,6 +37,7 @@ from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.toolchains import TOOLS
 from hermes.safety.commands.variables import settings
 from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
+from hermes.safety.patterns import Pattern
 from hermes.safety.places import ALLOW, inside
 
 _LISTENS = Pattern(r"(.*[=:/])?(0\.0\.0\.0|\[::\])(:\d+)*|--?\w[\w-]*=::")

@@ -15,12 +15,12 @@ from hermes.safety.commands.handed import (
     texts_for_a_shell,
     texts_in_python,
 )
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.said import files_made, said
 from hermes.safety.commands.steps import Context, Input, Puzzle, Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.words import Words
 from hermes.safety.commands.wrappers import peel
+from hermes.safety.patterns import Pattern
 
 DEEPEST = 60
 MOST_STEPS = 1500

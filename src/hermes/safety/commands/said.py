@@ -4,8 +4,8 @@ import os
 import re
 
 from hermes.safety.commands.handed import names_found
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.patterns import Pattern
 
 _ECHO_ESCAPE = Pattern(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|[nt\\])")
 _FORMAT = Pattern(r"%(-?\d*\.?\d*[sdb]|%)")

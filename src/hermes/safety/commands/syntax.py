@@ -4,7 +4,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hermes.safety.commands.patterns import Pattern
+from hermes.safety.patterns import Pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

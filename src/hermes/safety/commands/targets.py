@@ -1,9 +1,9 @@
 """Names of targets and scripts: some say that they reach beyond the working folder."""
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import WORKS, ask
+from hermes.safety.patterns import Pattern
 
 # Names of targets and scripts that reach out of the working folder by custom.
 _REACHES_OUT = Pattern(

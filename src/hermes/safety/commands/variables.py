@@ -4,10 +4,10 @@ import re
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.ground import Ground
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import RUNS_CODE_IN_INDEX, UNKNOWN
 from hermes.safety.commands.verdicts import ask
+from hermes.safety.patterns import Pattern
 
 _RUNS_CODE = Pattern(
     r"LD_(PRELOAD|AUDIT|LIBRARY_PATH)|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|BASH_FUNC.*|SHELLOPTS|BASHOPTS|"

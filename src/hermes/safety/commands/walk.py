@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hermes.safety.commands.patterns import Pattern
+from hermes.safety.commands.functions import Functions
 from hermes.safety.commands.redirects import redirected
-from hermes.safety.commands.running import DEEPEST, Call, Running, Variables
+from hermes.safety.commands.running import Running, Variables
 from hermes.safety.commands.steps import FORK_BOMB, Context, Input, Puzzle, Step
 from hermes.safety.commands.syntax import READABLE_START, UNKNOWN, is_readable, text_of, tree
 from hermes.safety.commands.words import VALUES, Words
+from hermes.safety.patterns import Pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,11 +47,8 @@ class Walk:
             "RANDOM": "1",
         }
         self._words = Words(user_home, known, self._substitution, lambda why: self._running.puzzle(why))
-        self._bodies: dict[str, Node] = {}
-        self._calls: dict[str, Call] = {}
-        self._called: set[str] = set()
-        self._active: set[str] = set()
-        self._running = Running(cwd, user_home, self._words, self._text, self._calls)
+        self._functions = Functions(self._words, self._children)
+        self._running = Running(cwd, user_home, self._words, self._text, self._functions.calls)
         self._here = Context()
 
     def through(self, text: str) -> list[Step | Puzzle]:
@@ -58,8 +56,8 @@ class Walk:
         self._text(readable, Context())
         if readable != text:
             self._running.puzzle("it is too long to read")
-        for name in sorted(self._bodies.keys() - self._called):
-            self._children(self._bodies[name], Context(plain=False, depth=1))
+        for body in self._functions.not_called():
+            self._children(body, Context(plain=False, depth=1))
         return self._running.found
 
     def _text(self, text: str, context: Context) -> str | None:
@@ -116,7 +114,8 @@ class Walk:
             case "for_statement":
                 return self._for(node, context)
             case "function_definition":
-                self._function(node)
+                if bomb := self._functions.define(node):
+                    self._running.found.append(Step(name=FORK_BOMB, args=(bomb,), cwds=tuple(self._running.cwds)))
                 return ""
             case "test_command" if _COUNTS.search(text_of(node)):
                 self._running.puzzle("the shell would run what stands in a number")
@@ -189,15 +188,6 @@ class Walk:
                 self._statement(child, replace(context, plain=False))
             else:
                 values += self._words.expand(child)
-
-    def _function(self, node: "Node") -> None:
-        name = next((text_of(child) for child in node.named_children if child.type == "word"), "")
-        body = next((child for child in node.named_children if child.type != "word"), None)
-        if body is not None:
-            self._bodies[name] = body
-            self._calls[name] = self._call
-            if _forks(body, name):
-                self._running.found.append(Step(name=FORK_BOMB, args=(name,), cwds=tuple(self._running.cwds)))
 
     def _declaration(self, node: "Node", context: Context) -> str:
         self._assign(node)
@@ -294,28 +284,3 @@ class Walk:
         text = self._children(node, here.deeper())
         self._running.cwds = cwds
         return text
-
-    def _call(self, argv: list[str], context: Context) -> str | None:
-        """Walk the body of a function with the words that it is called with; not again inside of itself."""
-        name = argv[0]
-        self._called.add(name)
-        if name in self._active:
-            return None
-        self._words.set_positions(argv[1:])
-        self._active.add(name)
-        text = self._children(self._bodies[name], replace(context.deeper(), plain=False))
-        self._active.discard(name)
-        return text
-
-
-def _forks(node: "Node", name: str) -> bool:
-    """Whether a function starts itself again, at its own side: that doubles until nothing is left."""
-    calls = [child for child in _commands(node) if text_of(child).split() == [name]]
-    return bool(calls) and ("|" in text_of(node) or "&" in text_of(node))
-
-
-def _commands(node: "Node", depth: int = 0) -> "list[Node]":
-    if depth > DEEPEST:
-        return []
-    inner = [found for child in node.named_children for found in _commands(child, depth + 1)]
-    return [node, *inner] if node.type == "command" else inner

@@ -10,8 +10,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes.safety.commands.argv import braces, listed
-from hermes.safety.commands.patterns import Pattern
 from hermes.safety.commands.syntax import GAP, QUOTED, SECRET, SECRET_NAME, UNKNOWN, UNQUOTED, text_of, tree
+from hermes.safety.patterns import Pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node

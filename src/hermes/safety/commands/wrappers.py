@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from hermes.safety.commands.argv import program
-from hermes.safety.commands.patterns import Pattern
+from hermes.safety.patterns import Pattern
 
 
 class Wrapper(Struct, frozen=True):

@@ -29,7 +29,8 @@ def runs_later(store: str) -> Iterator[str]:
 def astray(store: str) -> Iterator[str]:
     """Files that only a linked worktree has: anywhere else they have git take its settings from another folder."""
     for folder in (store, *_modules(store)):
-        if os.path.lexists(path := os.path.join(folder, "commondir")):
+        path = os.path.join(folder, "commondir")
+        if os.path.lexists(path) and not os.path.isdir(path):
             yield path
 
 

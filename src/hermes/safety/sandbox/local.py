@@ -122,7 +122,9 @@ class LocalSandbox:
 
     def is_private(self, path: str) -> bool:
         """Whether a path lies in the temporary folder that only commands and file tools of this session see."""
-        return any(inside(path, place) for place in TEMPORARY) and self.outside(path) != path
+        if not any(inside(path, place) for place in TEMPORARY) or self.kind == NONE:
+            return False
+        return self.outside(path) != path or inside(path, self._prepared.bounds.own)
 
     def named(self, path: str) -> str:
         """What commands call something that really lies here."""

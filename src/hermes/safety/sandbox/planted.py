@@ -23,7 +23,7 @@ class Planted:
     def after(self, bounds: Bounds) -> None:
         stores = set(git_folders(bounds.workspace, bounds.folders))
         for path in [path for store in stores for path in astray(store)]:
-            os.remove(path)
+            os.unlink(path)
             self._tell(
                 f"{path} would have git take its settings from another folder; a command made it, and it was removed"
             )

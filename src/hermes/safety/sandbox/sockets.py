@@ -4,6 +4,7 @@ A key agent, a container engine, an editor or the screen listens on a socket, by
 A read-only place does not keep anybody from connecting to what lies there.
 """
 
+import logging
 import os
 import stat
 import subprocess
@@ -12,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hermes.safety.sandbox import landlocked
+
+log = logging.getLogger(__name__)
 
 TABLE = "/proc/net/unix"
 SINCE = 6
@@ -42,13 +45,20 @@ class Scoped:
 
     def __init__(self) -> None:
         # One thread for the whole life of a session: programs that die with their parent die with the thread.
-        self._thread = ThreadPoolExecutor(1, "scoped", landlocked.scope)
+        self._thread = ThreadPoolExecutor(1, "scoped", _scope)
 
     def popen(self, *args: Any, **options: Any) -> subprocess.Popen[bytes]:
         return self._thread.submit(subprocess.Popen[bytes], *args, **options).result()
 
     def close(self) -> None:
         self._thread.shutdown(wait=False)
+
+
+def _scope() -> None:
+    try:
+        landlocked.scope()
+    except OSError as error:
+        log.warning("commands can reach sockets that have no file: %s", error)
 
 
 def can_scope(program: str) -> bool:

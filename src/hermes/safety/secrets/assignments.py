@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from hermes.safety.patterns import Pattern
 from hermes.safety.secrets.plausible import is_password, is_random, is_token, is_word_password, stands_in, words
 from hermes.safety.secrets.shapes import Span, occurrences
 
@@ -24,14 +25,14 @@ _MADE = {
     "salt": r"salt",
     "pepper": r"pepper",
 }
-_NAMES = {mark: re.compile(name + r"(?![a-z])\d{0,2}") for mark, name in (_CHOSEN | _MADE).items()}
+_NAMES = {mark: Pattern(name + r"(?![a-z])\d{0,2}") for mark, name in (_CHOSEN | _MADE).items()}
 # Only some keys are secret: those that have one of these words in front.
 _SECRET_KEY = words(
     "api secret access auth private signing encryption master account shared service client app admin license "
     "deploy storage session bot jwt hmac write rest webhook function subscription rpc cookie consumer crypt "
     "cipher aes ingest integration security project root x"
 )
-_ENV_KEY = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Z0-9_]{1,60}_$")
+_ENV_KEY = Pattern(r"(?<![A-Za-z0-9])[A-Z][A-Z0-9_]{1,60}_$")
 # What stands in front of the name and makes it harmless: public keys, tokens of a page or a parser and not of a person.
 _HARMLESS = words(
     "public publishable next prev previous page continuation continue sync eos bos pad unk sep cls mask stop "
@@ -41,7 +42,7 @@ _HARMLESS = words(
 )
 _LOGINS = words("db user my smtp mail imap ftp ssh admin root redis mongo pg sql ldap svc proxy key")
 # From the end of the name to the value: a quote that closes, a separator, a quote that opens. Escaped quotes count too.
-_EQUALS = re.compile(
+_EQUALS = Pattern(
     r"\\{0,3}[\"'`]?\]?\)?\s{0,4}(?:===?|:=|=>|=|:|%3[DA]|</key>\s{0,20}<string>|\\u003d)\s{0,8}(?:[bfru@]{0,2})(?P<quote>\\{0,3}[\"'`])?"
     r"|(?P<flag>[ |]\s?)(?P<open>[\"'])?"
     r"|>(?P<tag>)"
@@ -49,11 +50,11 @@ _EQUALS = re.compile(
     r"|\s{0,2}\n\s{1,20}value:\s{1,4}(?P<line>[\"'])?"
     r"|[\"'],\s{0,3}(?P<comma>[\"'])"
 )
-_BARE = re.compile(r"[^\s\"'`,;<>&(){}\[\]|\\]{1,4000}")
-_TAGGED = re.compile(r"[^<\n]{1,4000}(?=</)")
-_FLAG = re.compile(r"(?:^|[\s\"'=(\[])--?[\w-]*$")
+_BARE = Pattern(r"[^\s\"'`,;<>&(){}\[\]|\\]{1,4000}")
+_TAGGED = Pattern(r"[^<\n]{1,4000}(?=</)")
+_FLAG = Pattern(r"(?:^|[\s\"'=(\[])--?[\w-]*$")
 _QUOTED = {
-    quote: re.compile(rf"(?:(?!{re.escape(quote)})[^\n]){{1,4000}}(?={re.escape(quote)})")
+    quote: Pattern(rf"(?:(?!{re.escape(quote)})[^\n]){{1,4000}}(?={re.escape(quote)})")
     for quote in (escape + mark for escape in ("", "\\", "\\\\", "\\\\\\") for mark in "\"'`")
 }
 

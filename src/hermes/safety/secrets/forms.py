@@ -7,6 +7,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from hermes.safety.patterns import Pattern
 from hermes.safety.secrets.plausible import is_login_password, is_password, is_random, is_token, stands_in
 from hermes.safety.secrets.shapes import Span, occurrences
 
@@ -165,12 +166,12 @@ FORMS: tuple[Form, ...] = (
 )
 
 # The password file of PostgreSQL has no word to start from.
-_PGPASS = re.compile(r"^[\w.*-]{1,253}:(?:\d{2,5}|\*):[\w.*-]{1,63}:[\w.*@-]{1,63}:(\S{3,200})[ \t\r]*$", re.MULTILINE)
+_PGPASS = Pattern(r"^[\w.*-]{1,253}:(?:\d{2,5}|\*):[\w.*-]{1,63}:[\w.*@-]{1,63}:(\S{3,200})[ \t\r]*$", re.MULTILINE)
 _PORTS = (":5432:", ":*:", ":5433:", ":6432:", ":3306:")
 
-_COOKIES = re.compile(r"cookies?[\"']?\s{0,3}[:=,]\s{0,3}[\"']?([^\n\"']{4,8000})", re.IGNORECASE)
-_CRUMB = re.compile(r"([\w.$-]{1,80})=([^;\s]{6,4000})")
-_LOGGED_IN = re.compile(r"(?i)sess|sid|auth|token|jwt|login|remember|csrf|xsrf|connect\.|identity|secure|key|__host")
+_COOKIES = Pattern(r"cookies?[\"']?\s{0,3}[:=,]\s{0,3}[\"']?([^\n\"']{4,8000})", re.IGNORECASE)
+_CRUMB = Pattern(r"([\w.$-]{1,80})=([^;\s]{6,4000})")
+_LOGGED_IN = Pattern(r"(?i)sess|sid|auth|token|jwt|login|remember|csrf|xsrf|connect\.|identity|secure|key|__host")
 _ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "version"})
 
 

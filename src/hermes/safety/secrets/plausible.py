@@ -3,6 +3,8 @@
 import re
 from itertools import pairwise
 
+from hermes.safety.patterns import Pattern
+
 
 def words(text: str) -> tuple[str, ...]:
     """The words of a text, for a list that is long and read often."""
@@ -10,30 +12,30 @@ def words(text: str) -> tuple[str, ...]:
 
 
 # Words that people write into an example. None is likely to appear in random text by chance.
-_STAND_IN = re.compile(
+_STAND_IN = Pattern(
     r"(?i)example|placeholder|change.?me|change.?this|changeit|your[-_ ]|^your|yourkey|yourtoken|replace.?(me|with|this)|"
     r"redacted|masked|dummy|sample|insert.?(your|key|token)|xxxx|\*{3}|\.{3}|…|•{3}|foobar|lorem|not.?(a.)?real|"
     r"(key|token|secret|password|value)[-_ ]?(goes[-_ ])?here|^fake|[-_ ]fake|fake[-_ ]|^<.*>$|^\[.*\]$|^x+$"
 )
-_VARIABLE = re.compile(
+_VARIABLE = Pattern(
     r"^\$\{?[A-Za-z_]|^\$\(|^`|\$\{|\{\{|^\{|^%[({A-Za-z]|^%[sd]$|#\{|^&|^\*[A-Za-z]|^!(vault|Ref|Sub|GetAtt|secret|env)\b|"
     r"^(vault|ssm|arn|op|env|file|keyring|secret|secretref|awskms|gcpkms|doppler|bws|sops|projects)[:/](?!.*@)|^@Microsoft|"
     r"^ENC\[|^https?://|^data:|process\.env|os\.environ|getenv|^env\."
 )
-_HASH = re.compile(
+_HASH = Pattern(
     r"(?i)^\$(2[abxy]?|1|5|6|y|argon2\w*|scrypt|pbkdf2[\w-]*)\$|^(sha\d+|md5|blake\w+|pbkdf2|scrypt|bcrypt)[-:_$(]"
 )
-_CODE = re.compile(
+_CODE = Pattern(
     r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$|^[A-Za-z_]\w*(::|->)|^[A-Za-z_][\w.]*\[|^(lambda|new|await|async)$|[aA]-[zZ]|0-9|\\[dwsb]"
 )
-_PATH = re.compile(
+_PATH = Pattern(
     r"^(~|\.{1,2})?(/[\w.@ -]{1,24}){1,12}/?$|^[A-Za-z]:\\|^[\w.-]+/[\w./-]+\.(pem|key|json|txt|ya?ml|crt|env|toml)$"
 )
-_TYPE = re.compile(
+_TYPE = Pattern(
     r"(?i)^(optional|option|maybe|str|string|bytes?|text|int|integer|bool|boolean|float|number|object|any|char|varchar\w*|"
     r"secretstr|list|dict|array|null|none|nil|undefined|true|false|required|optional|hidden|unset|empty|never|unknown)\b[\s!?\[\]<>|;,\w()]*$"
 )
-_MEASURE = re.compile(r"^[\d.,:/_+-]+\s?(%|[a-zA-Z]{1,7})?$|^\d{4}-\d\d-\d\d([T ].*)?$|^v?\d+(\.\d+)+[\w.+-]*$")
+_MEASURE = Pattern(r"^[\d.,:/_+-]+\s?(%|[a-zA-Z]{1,7})?$|^\d{4}-\d\d-\d\d([T ].*)?$|^v?\d+(\.\d+)+[\w.+-]*$")
 _USUAL = frozenset(
     words(
         "password passwd passphrase pass pwd pw secret secrets token tokens key apikey api_key api-key user username "
@@ -45,7 +47,7 @@ _USUAL = frozenset(
 _TELLING = words("password secret token admin postgres default test user root mysql value required")
 # What the first letters do not tell, the rest will not.
 _ENOUGH = 400
-_WORDS = re.compile(r"[a-z]+([-_. ][a-z]+)+")
+_WORDS = Pattern(r"[a-z]+([-_. ][a-z]+)+")
 
 
 def stands_in(value: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 
+from hermes.safety.patterns import Pattern
 from hermes.safety.secrets.plausible import changes, stands_in
 
 Span = tuple[int, int]
@@ -217,14 +218,14 @@ FORMS: tuple[tuple[str, int, str], ...] = (
 _DISCORD = rf"[MNO]{_W}{{22,27}}\.{_U}{{6,7}}\.{_U}{{27,40}}"
 
 # Public by design, though they look like the rest.
-_PUBLIC = re.compile(r"^sk-(?:spinner|learn|circle|cube|fold|chase|bounce)\b")
+_PUBLIC = Pattern(r"^sk-(?:spinner|learn|circle|cube|fold|chase|bounce)\b")
 _IDS = ("AKIA", "ASIA", "ABIA", "ACCA", "LTAI")
 
 # A key also starts behind an escape in JSON, in a URL, or in a coloured terminal: \\nKEY, %3DKEY, ESC[32mKEY.
-_BEFORE = re.compile(r"[^A-Za-z0-9]$|\\[nrt]$|%[0-9A-Fa-f]{2}$|\x1b\[[\d;]{1,8}m$")
-_LONG = re.compile(r"[\w.+/=%:$!~|\\\x1b\[;,-]{16,}")
-_SOLID = re.compile(r"[A-Za-z0-9]{20,}")
-_RUN = re.compile(r"[\w-]+")
+_BEFORE = Pattern(r"[^A-Za-z0-9]$|\\[nrt]$|%[0-9A-Fa-f]{2}$|\x1b\[[\d;]{1,8}m$")
+_LONG = Pattern(r"[\w.+/=%:$!~|\\\x1b\[;,-]{16,}")
+_SOLID = Pattern(r"[A-Za-z0-9]{20,}")
+_RUN = Pattern(r"[\w-]+")
 
 
 def occurrences(text: str, mark: str, start: int = 0) -> Iterator[int]:

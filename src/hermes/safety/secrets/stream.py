@@ -2,15 +2,16 @@
 
 import re
 
+from hermes.safety.patterns import Pattern
 from hermes.safety.secrets.redact import Redactor, masked
 
 HOLD = 16_384
 """How much is held back at most, in letters: more than any private key has."""
 
 _CONTEXT = 1_024
-_SPACE = re.compile(r"\s(?=\S*$)")
+_SPACE = Pattern(r"\s(?=\S*$)")
 # What is said here is told only by the end of the line, or has spaces in it.
-_WHOLE_LINE = re.compile(
+_WHOLE_LINE = Pattern(
     r"(?i)seed|mnemonic|phrase|recovery|wallet|totp|2fa|mfa|\botp|authenticator|\becho\b|\[\s?\d{1,3},|private-lines|-----BEGIN[^\n]*$"
 )
 

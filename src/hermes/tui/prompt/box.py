@@ -84,6 +84,7 @@ class PromptBox(Widget):
         self._images: list[Path] = []
         self._pictures: tempfile.TemporaryDirectory[str] | None = None
         self._loaded: str | None = None
+        self._unwritten = ""
         self._searching: str | None = None
         self._popup = Popup()
         self._search_note = Static(classes="note")
@@ -122,6 +123,13 @@ class PromptBox(Widget):
         self._area.fill(text)
         self._close_popup()
 
+    def discard(self) -> None:
+        """Empty the box; Up brings back what stood in it, in this process only: it may be a slip."""
+        text = self.text.rstrip()
+        if self._history.remember(text):
+            self._unwritten = text
+        self._forget()
+
     def put(self, text: str) -> None:
         """Type a text where the cursor is."""
         self._area.put(text)
@@ -143,7 +151,8 @@ class PromptBox(Widget):
             return
         images = self.images
         self._forget()
-        if self._history.remember(text):
+        if self._history.remember(text) or text == self._unwritten:
+            self._unwritten = ""
             self.run_worker(partial(self._history.write, text), thread=True)
         self.post_message(self.Submitted(text, images))
 
