@@ -114,7 +114,7 @@ async def test_the_next_session_is_told_and_this_one_keeps_its_prompt(tmp_path):
         await me.stage.say("and now?")
         assert all("## Notes about the work" not in prompt for prompt in reviewer.prompts)
         second = await me.app.open(Wish(cwd=str(tmp_path / "work")))
-        assert "## Notes about the work [1% · 32/2,200 characters]\nthe build server is called atlas" in second.system
+        assert "## Notes about the work [1% · 32/2,200 characters]\n| the build server is called atlas" in second.system
         await second.close()
 
 
@@ -323,6 +323,43 @@ async def test_after_three_reviews_in_vain_there_is_none_for_a_day(tmp_path):
     assert len(reviewer.asked) == 3
 
 
+async def test_wishes_that_were_kept_cost_no_review_and_stop_none(tmp_path):
+    reviewer = Reviewer(add("Run make check before each commit", "e1"))
+    for count, said in enumerate(("the build server is called atlas", "tests need the VPN", "my editor is vim"), 1):
+        async with someone(tmp_path, reviewer) as me:
+            await me.stage.say(f"Remember that {said}.")
+            await until(me, lambda n=count: _rows(me, n))
+            await until(me, lambda: marked(me))
+    assert reviewer.asked == []
+    async with someone(tmp_path, reviewer) as me:
+        await me.stage.say("Always run make check before you commit.")
+        await until(me, lambda: _rows(me, 4))
+
+
+async def test_reviews_of_kept_wishes_that_may_contradict_something_are_never_in_vain(tmp_path):
+    reviewer = Reviewer()
+    for count, port in enumerate((80, 81, 82, 83, 84)):
+        async with someone(tmp_path, reviewer) as me:
+            await me.stage.say(f"Remember that the port is {port}.")
+            await until(me, lambda n=count: _rows(me, n + 1))
+            await until(me, lambda n=count: _asked(reviewer, n))
+            await until(me, lambda: marked(me))
+    assert len(reviewer.asked) == 4, "the first has nothing to contradict"
+
+
+async def test_a_session_that_is_reviewed_late_does_not_undo_what_was_said_since(tmp_path):
+    outdated = found(*({"op": "update", "id": id, "content": "the port is 80", "evidence": ["e1"]} for id in (1, 2)))
+    reviewer = Reviewer(outdated)
+    async with ModelServer(reviewer) as server:
+        once = await left_behind(tmp_path, server, "Always use the port 80.")
+    remembered(tmp_path, "the port is 81", "the server is atlas")
+    async with someone(tmp_path, reviewer) as me:
+        await me.app.memory.notebook.sync()
+        await until(me, lambda: _all_read(me))
+        assert (await me.app.store.memories.reviewed(once)).calls == len(reviewer.asked) == 1
+        assert await _contents(me, ["the port is 81", "the server is atlas"])
+
+
 async def _asked(reviewer: Reviewer, count: int) -> bool:
     return len(reviewer.asked) >= count
 
@@ -347,8 +384,9 @@ async def test_an_answer_that_cannot_be_used_changes_nothing(tmp_path, answer):
         assert await entries(me) == []
 
 
-async def test_an_entry_that_served_a_turn_is_counted_and_one_that_misled_too(tmp_path):
-    remembered(tmp_path, "the build server is called atlas")
+@pytest.mark.parametrize("entry", ["the build server is called atlas", "the build server:\n\nis called atlas"])
+async def test_an_entry_that_served_a_turn_is_counted_and_one_that_misled_too(tmp_path, entry):
+    remembered(tmp_path, entry)
     reviewer = Reviewer(talk=Reply("I use the build server atlas, as it is called."))
     async with someone(tmp_path, reviewer, idle=60) as me:
         await me.app.memory.notebook.sync()

@@ -1,5 +1,6 @@
 """Events as lines: what people see of a session, live and later."""
 
+import asyncio
 import fcntl
 import io
 import os
@@ -101,6 +102,7 @@ class Heard:
         stage = self.stage
         assert stage is not None
         await stage.until(lambda: bool(stage.of(TurnStarted)))
+        await asyncio.sleep(0.1)  # it may have been read from the store: a moment later it is live
 
 
 TALE = """\

@@ -104,7 +104,7 @@ async def test_a_long_line_can_be_seen_in_full_and_the_choices_stay_in_sight(tmp
         await one.sees("f  show all of it")
         assert "word299" not in one.seen
         await one.pilot.press("f")
-        for _ in range(8):
+        for _ in range(20):
             await one.pilot.press("pagedown")
         await one.sees("word299", "o  yes, once", "f  show all of it")
         await one.pilot.press("f", "n")

@@ -173,7 +173,7 @@ class Reviews:
         targets = self._app.settings.file.memory.targets
         if targets and (found := wishes(span.items)):
             async with self._app.memory.notebook.change("person", name, found[0].item) as draft:
-                apply_wishes(draft.entries, Found(session=name, wishes=found), targets)
+                apply_wishes(draft.entries, Found(session=name, wishes=found, times=span.times), targets)
         outcome = await self._review(name, span, lambda: self._app.model_of(row), self._spend(name))
         if outcome is not None and outcome.line:
             log.info("session %s was reviewed: %s", name, outcome.line)
@@ -217,12 +217,14 @@ class Reviews:
         from hermes.learning.review.apply import Found, Outcome, apply_deltas
         from hermes.learning.review.detector import signals
         from hermes.learning.review.question import ask_about, read_answer
+        from hermes.learning.review.settled import settled
 
         store, targets = self._app.store.memories, self._app.settings.file.memory.targets
         items, seq, foreign = tuple(span.items), span.seq, span.is_foreign()
         found = signals(items)
         done = await store.reviewed(name)
-        if not found or not targets or (done.calls and not nudged):
+        kept, clear = settled(items, await store.entries(), name, span.times)
+        if not signals(items, clear) or not targets or (done.calls and not nudged):
             await store.commit([], reviewed=Reviewed(session=name, seq=seq))
             span.forget(len(items))
             return Outcome()
@@ -231,9 +233,11 @@ class Reviews:
         question = ask_about(items, found, await store.entries("active"))
         deltas = read_answer(await self._ask(asked, question.text, tell), question.labels)
         async with self._app.memory.notebook.change("review", name) as draft:
-            what = Found(session=name, signals=found, deltas=deltas, foreign=foreign)
+            what = Found(session=name, signals=found, deltas=deltas, foreign=foreign, times=span.times)
             outcome = apply_deltas(draft.entries, what, targets)
-            draft.reviewed = Reviewed(session=name, seq=seq, calls=1, kept=outcome.total, at=time.time())
+            # A stretch of which something was kept was not read in vain, whoever kept it.
+            count = outcome.total + len(kept)
+            draft.reviewed = Reviewed(session=name, seq=seq, calls=1, kept=count, at=time.time())
         span.forget(len(items))
         return outcome
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from hermes.agent.session import Session
+from hermes.learning.memory.block import quoted
 from hermes.learning.review.apply import Found, apply_wishes
 from hermes.learning.review.detector import is_correction, is_person, wishes
 from hermes.learning.review.span import Span
@@ -46,14 +47,15 @@ class Watch:
             return
         name = self._session.id
         async with self._app.memory.notebook.change("person", name, found[0].item) as draft:
-            outcome = apply_wishes(draft.entries, Found(session=name, wishes=found), targets)
+            outcome = apply_wishes(draft.entries, Found(session=name, wishes=found, times=self.span.times), targets)
         if outcome.line:
             await self._session.tell(Notice(outcome.line, code="memory"))
 
     async def _used_in(self, turn: int) -> list[int]:
         """Entries in this session's prompt that a turn made use of."""
         entries = await self._app.store.memories.entries("active")
-        return used([row for row in entries if row.content in self._session.system], self.span.turn(turn))
+        system = f"{self._session.system}\n"
+        return used([row for row in entries if f"\n{quoted(row.content)}\n" in system], self.span.turn(turn))
 
 
 async def read_span(store: Log, session: str, after: int = 0) -> Span:

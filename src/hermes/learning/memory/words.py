@@ -24,6 +24,12 @@ def telling(content: str) -> frozenset[str]:
     return frozenset(word for word in words(content) if not _filler.fullmatch(word))
 
 
+def is_about_same(one: str, other: str) -> bool:
+    """Whether two entries may speak of the same thing, and so one of them may contradict the other."""
+    a, b = telling(one), telling(other)
+    return bool(a and b) and 2 * len(a & b) >= min(len(a), len(b))
+
+
 def is_alike(one: str, other: str) -> bool:
     """Whether two entries say about the same."""
     a, b = telling(one), telling(other)

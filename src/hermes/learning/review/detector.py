@@ -8,12 +8,12 @@ repeated    the same three calls in a row in two turns
 skill       a skill was loaded and the turn went wrong
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Literal
 
 from msgspec import Struct
 
-from hermes.learning.review.phrases import APPROVAL, CORRECTION, is_order, wish
+from hermes.learning.review.phrases import APPROVAL, CORRECTION, beside_wish, is_order, wish
 from hermes.protocol.items import Item, Reply, ToolCall, UserMessage, text_of
 
 Kind = Literal["remember", "correction", "approval", "recovered", "repeated", "skill"]
@@ -36,9 +36,9 @@ class Wish(Struct, frozen=True):
     text: str
 
 
-def signals(items: Sequence[Item]) -> tuple[Signal, ...]:
-    """What these items of a session, in their order, are signs of."""
-    found = [*_said(items)]
+def signals(items: Sequence[Item], settled: Set[str] = frozenset()) -> tuple[Signal, ...]:
+    """What these items of a session, in their order, are signs of; the wish in a settled message is no sign any more."""
+    found = [*_said(items, settled)]
     for turn in _turns(items):
         found += _recovered(turn)
         found += _skill_failed(turn)
@@ -47,12 +47,17 @@ def signals(items: Sequence[Item]) -> tuple[Signal, ...]:
 
 def wishes(items: Sequence[Item]) -> tuple[Wish, ...]:
     """What the person said outright to remember, unless the model saw to it in the same turn."""
-    kept = {
-        item.turn for item in items if isinstance(item, ToolCall) and item.name == "memory" and item.status == "done"
-    }
+    kept = turns_with_memory(items)
     spoken = [item for item in items if is_person(item) and item.turn not in kept]
     return tuple(
         Wish(item.id, text) for item in spoken if isinstance(item, UserMessage) and (text := wish(text_of(item.parts)))
+    )
+
+
+def turns_with_memory(items: Sequence[Item]) -> frozenset[int]:
+    """The turns in which the model used the memory tool."""
+    return frozenset(
+        item.turn for item in items if isinstance(item, ToolCall) and item.name == "memory" and item.status == "done"
     )
 
 
@@ -65,7 +70,7 @@ def is_correction(item: Item) -> bool:
     return is_person(item) and isinstance(item, UserMessage) and bool(CORRECTION.search(text_of(item.parts).casefold()))
 
 
-def _said(items: Sequence[Item]) -> list[Signal]:
+def _said(items: Sequence[Item], settled: Set[str]) -> list[Signal]:
     found: list[Signal] = []
     before: tuple[str, ...] = ()
     for item in items:
@@ -73,7 +78,8 @@ def _said(items: Sequence[Item]) -> list[Signal]:
             before = (item.id,)
         if not is_person(item) or not isinstance(item, UserMessage):
             continue
-        said = text_of(item.parts).casefold()
+        text = text_of(item.parts)
+        said = (beside_wish(text) if item.id in settled else text).casefold()
         if is_order(said):
             found.append(Signal("remember", (item.id,)))
         elif item.turn > 1 and CORRECTION.search(said):

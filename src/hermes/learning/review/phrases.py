@@ -76,14 +76,24 @@ def is_order(said: str) -> bool:
 
 def wish(said: str) -> str:
     """The sentence that a person says outright to remember, without the words that say so; "" if they say no such thing."""
-    for sentence in _sentence.split(said):
+    return _find_wish(said)[0]
+
+
+def beside_wish(said: str) -> str:
+    """What a person says beside the sentence that they want remembered."""
+    return _find_wish(said)[1]
+
+
+def _find_wish(said: str) -> tuple[str, str]:
+    sentences = _sentence.split(said)
+    for place, sentence in enumerate(sentences):
         folded = sentence.casefold().strip()
         if not REMEMBER.search(folded) or _QUESTION.search(folded) or folded.endswith(("?", "？")):
             continue
         told = _TAIL.sub("", _LEAD.sub("", sentence.strip())).strip(" \t,:;-。.!！")
         if _weight(told) >= SHORTEST and len(told) <= LONGEST:
-            return told
-    return ""
+            return told, "\n".join(sentences[:place] + sentences[place + 1 :])
+    return "", said
 
 
 def _weight(text: str) -> int:

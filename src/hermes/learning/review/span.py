@@ -12,6 +12,8 @@ class Span:
         self.seq = seq
         self._in_turn = False
         self.items: list[Item] = []
+        self.times: dict[str, float] = {}
+        """When each item was said or done; those of reviewed items stay."""
         self.turns = 0
         """Turns of the person since the memory tool was used, or since the last nudge."""
 
@@ -23,6 +25,7 @@ class Span:
                 self._in_turn = True
             case ItemDone(item=item):
                 self.items.append(item)
+                self.times[item.id] = event.at
                 if isinstance(item, ToolCall) and item.name == "memory" and item.status == "done":
                     self.turns = 0
             case TurnEnded():

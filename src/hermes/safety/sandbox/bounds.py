@@ -11,6 +11,7 @@ what was granted       write
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Literal
 
@@ -73,7 +74,7 @@ def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
         rules[path] = Mount(path, kind, source)
 
     here = (cwd,) if shown(bounds, cwd) == cwd else ()
-    for mount in _temporary(bounds, (*here, bounds.workspace, bounds.places.user_home, *grants.paths)):
+    for mount in _temporary(bounds, (*here, *_shown_of_tmp(bounds), *grants.paths)):
         rules[mount.path] = mount
     for path in _SHOWN_OF_RUN:
         if os.path.lexists(path):
@@ -128,6 +129,11 @@ def _protected(bounds: Bounds, stores: list[str]) -> Iterator[str]:
         yield from (path for path in bounds.programs if inside(path, bounds.workspace) and os.path.isdir(path))
 
 
+def _shown_of_tmp(bounds: Bounds) -> tuple[str, ...]:
+    """What commands see of the real /tmp if it lies there: their working folder, a home, and the Python that runs Hermes."""
+    return bounds.workspace, bounds.places.user_home, sys.prefix
+
+
 def _temporary(bounds: Bounds, needed: tuple[str, ...]) -> Iterator[Mount]:
     for path, name in zip(TEMPORARY, ("tmp", "var-tmp"), strict=True):
         if not os.path.isdir(path) or bounds.workspace == path:
@@ -146,7 +152,7 @@ def shown(bounds: Bounds, path: str) -> str:
     sources = (bounds.own, *(mount.source for mount in bounds.caches if mount.source))
     if any(inside(path, source) for source in sources):
         return path
-    rules = [*bounds.caches, *_temporary(bounds, (bounds.workspace, bounds.places.user_home))]
+    rules = [*bounds.caches, *_temporary(bounds, _shown_of_tmp(bounds))]
     nearest = max((rule for rule in rules if inside(path, rule.path)), key=lambda rule: len(rule.path), default=None)
     if nearest is None or not nearest.source or inside(path, bounds.workspace):
         return path
