@@ -56,7 +56,7 @@ READS = {
         f"{NOBODY}/.config/BraveSoftware/Default/Cookies",
         f"{NOBODY}/.mozilla/firefox/x.default/logins.json",
         "/home/other/.zsh_history",
-        "/root/.claude/.credentials.json",
+        "/home/me/.claude/.credentials.json",
         "/Users/other/Library/Cookies/x",
         f"{NOBODY}/server.pem",
         "/srv/wallet.dat",
