@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hermes.safety.commands.read import only_reads, read
 from hermes.safety.commands.steps import Input, Puzzle, Step
-from hermes.safety.commands.syntax import UNKNOWN
+from hermes.safety.commands.syntax import UNKNOWN, text_of, tree
 from hermes.safety.places import Places
 from tests.safety.scene import NOBODY, PLACES, WORKSPACE, judge
 
@@ -152,6 +152,27 @@ def test_any_text_gets_a_verdict(text: str) -> None:
 @settings(deadline=None)
 def test_any_characters_get_a_verdict(text: str) -> None:
     assert judge(text).decision in ("allow", "ask", "block")
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("ab \"'$`(){}<#\n-01.éÿà"), st.characters()), max_size=60))
+@settings(deadline=None)
+def test_the_parser_sees_latin_1_only_and_gives_back_every_character(text: str) -> None:
+    # Its scanner looks characters up in a table for Latin-1, without a look at the table's end.
+    root = tree(text)
+    whole = (root.text or b"").decode()
+    assert max(whole, default="") <= "\xff"
+    assert text_of(root) in text.encode("utf-8", "replace").decode()
+
+
+def test_a_brace_before_a_rare_character_does_not_bring_the_process_down() -> None:
+    for code in range(0x100, 0x110000, 0x3FF):
+        text = "echo {" + chr(code) + "1..2}"
+        assert judge(text).decision in ("allow", "ask", "block")
+
+
+@pytest.mark.parametrize("mark", ["é", "Ж", "конец"])
+def test_a_here_document_whose_end_the_grammar_cannot_see_is_asked_about(mark: str) -> None:
+    assert judge(f"cat <<{mark}\ntext\n{mark}\nrm -rf ~/papers\n").decision == "ask"
 
 
 @given(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hermes.safety.commands.steps import Input
-from hermes.safety.commands.syntax import text_of
+from hermes.safety.commands.syntax import text_in, text_of
 from hermes.safety.commands.words import VALUES, Words
 from hermes.safety.patterns import Pattern
 
@@ -86,7 +86,7 @@ def _filled(body: "Node", words: Words) -> str:
     at, whole = body.start_byte, body.text or b""
     for child in body.named_children:
         if child.type != "heredoc_content":
-            pieces.append(whole[at - body.start_byte : child.start_byte - body.start_byte].decode("utf-8", "replace"))
+            pieces.append(text_in(whole[at - body.start_byte : child.start_byte - body.start_byte]))
             pieces += words.single(child)[:1]
             at = child.end_byte
-    return "".join(pieces) + whole[at - body.start_byte :].decode("utf-8", "replace")
+    return "".join(pieces) + text_in(whole[at - body.start_byte :])

@@ -1,5 +1,6 @@
 """Shell text as a tree, made with tree-sitter's grammar of bash, and the text itself without its disguises."""
 
+import re
 import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
@@ -28,6 +29,14 @@ RUNS_CODE_IN_INDEX = Pattern(r"\[[^\]]*(\$\(|`)")
 GAP = "\ue000"
 QUOTED = str.maketrans("{,}", "\ue001\ue002\ue003")
 UNQUOTED = str.maketrans("\ue001\ue002\ue003", "{,}")
+
+# The grammar's own scanner reads memory that is not its own for characters beyond Latin-1, and can bring the process down.
+# So these are written in Latin-1 letters while they are parsed: an opening one, then six that stand for hexadecimal digits.
+_BEYOND = Pattern(r"[^\x00-\xfe]")
+_NOT_ASCII = Pattern(r"[^\x00-\x7f]")
+_SPELLED = Pattern("\xff([\xe0-\xef]{6})")
+_TO_LETTERS = {ord(digit): 0xE0 + at for at, digit in enumerate("0123456789abcdef")}
+_FROM_LETTERS = {letter: digit for digit, letter in _TO_LETTERS.items()}
 
 _OPERATOR = Pattern(r"[|&;(){}<>$`]")
 _ESCAPES = Pattern(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
@@ -60,11 +69,27 @@ def is_readable(text: str) -> bool:
 
 def tree(text: str) -> "Node":
     """The tree of a shell text; what the grammar does not understand is a node of type ERROR in it."""
-    return _parser().parse(text.encode("utf-8", "replace")).root_node
+    text = text.encode("utf-8", "replace").decode()
+    if _BEYOND.search(text):
+        text = _NOT_ASCII.sub(_spelled, text)
+    return _parser().parse(text.encode()).root_node
 
 
 def text_of(node: "Node") -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+    return text_in(node.text or b"")
+
+
+def text_in(piece: bytes) -> str:
+    """The text that a piece of what was parsed stands for."""
+    return _SPELLED.sub(_unspelled, piece.decode("utf-8", "replace"))
+
+
+def _spelled(found: re.Match[str]) -> str:
+    return "\xff" + f"{ord(found[0]):06x}".translate(_TO_LETTERS)
+
+
+def _unspelled(found: re.Match[str]) -> str:
+    return chr(int(found[1].translate(_FROM_LETTERS), 16))
 
 
 @cache

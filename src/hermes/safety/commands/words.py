@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes.safety.commands.argv import braces, listed
-from hermes.safety.commands.syntax import GAP, QUOTED, SECRET, SECRET_NAME, UNKNOWN, UNQUOTED, text_of, tree
+from hermes.safety.commands.syntax import GAP, QUOTED, SECRET, SECRET_NAME, UNKNOWN, UNQUOTED, text_in, text_of, tree
 from hermes.safety.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -222,9 +222,9 @@ def _with_gaps(node: "Node") -> "list[Node | str]":
         if child.type == "string_content":
             continue
         begin = child.end_byte - len((child.text or b"").lstrip())
-        parts += [whole[at - node.start_byte : begin - node.start_byte].decode("utf-8", "replace"), child]
+        parts += [text_in(whole[at - node.start_byte : begin - node.start_byte]), child]
         at = child.end_byte
-    parts.append(whole[at - node.start_byte : len(whole) - 1].decode("utf-8", "replace"))
+    parts.append(text_in(whole[at - node.start_byte : len(whole) - 1]))
     return parts
 
 
