@@ -54,26 +54,29 @@ class Pool:
     def _open(self, encrypted: bool, proxy: str) -> "httpx2.AsyncClient":
         import httpx2
 
-        from hermes.models.sockets import DirectTransport
+        from hermes.models.direct import DirectTransport
 
-        trust = self._trust() if encrypted else False
+        trust = self._trust() if encrypted else None
         local_address = "0.0.0.0" if self._force_ipv4 else None
-        limits = httpx2.Limits(max_connections=None, keepalive_expiry=KEPT_OPEN)
-        try:
-            if proxy:
+        if not proxy:
+            transport = DirectTransport(tls=trust, keep=KEPT_OPEN, local_address=local_address)
+        else:
+            limits = httpx2.Limits(max_connections=None, keepalive_expiry=KEPT_OPEN)
+            try:
                 transport = httpx2.AsyncHTTPTransport(
-                    verify=trust, trust_env=False, proxy=proxy, local_address=local_address, limits=limits
+                    verify=trust or False, trust_env=False, proxy=proxy, local_address=local_address, limits=limits
                 )
-            else:
-                transport = DirectTransport(verify=trust, local_address=local_address, limits=limits)
-        except (ValueError, ImportError, httpx2.InvalidURL) as error:
-            raise UserError(f"the proxy {proxy} cannot be used", "set it as http://HOST:PORT") from error
+            except (ValueError, ImportError, httpx2.InvalidURL) as error:
+                raise UserError(f"the proxy {proxy} cannot be used", "set it as http://HOST:PORT") from error
         return httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
 
-    def _trust(self) -> "ssl.SSLContext | bool":
-        if not self._ca_file:
-            return True
+    def _trust(self) -> "ssl.SSLContext":
         import ssl
+
+        import httpx2
+
+        if not self._ca_file:
+            return httpx2.create_ssl_context(trust_env=False)
 
         try:
             return ssl.create_default_context(cafile=self._ca_file)

@@ -1,6 +1,7 @@
 """The seam between the loop and what the model can do."""
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Any, Literal, Protocol, cast
 
 import msgspec
@@ -117,7 +118,7 @@ def parse_args(tool: Tool, raw: str) -> Any:
 
 def _known(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     """Without nulls, which models send for what they leave out; raises on names that are wrong or missing."""
-    fields = msgspec.structs.fields(tool.args)
+    fields = _fields(tool.args)
     given = {name: value for name, value in given.items() if value is not None}
     unknown = given.keys() - {field.name for field in fields}
     missing = [field.name for field in fields if field.required and field.name not in given]
@@ -127,6 +128,12 @@ def _known(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     wrong += [f"argument {name!r} is missing" for name in missing]
     takes = ", ".join(field.name if field.required else f"{field.name}?" for field in fields)
     raise ToolError(f"{tool.spec.name} did not run: {'; '.join(wrong)}. It takes ({takes}).")
+
+
+@cache
+def _fields(args: type) -> tuple[msgspec.structs.FieldInfo, ...]:
+    # msgspec reads the annotations anew each time, which takes longer than all the rest.
+    return msgspec.structs.fields(args)
 
 
 PluginKind = Literal["tools", "models", "terminals", "platforms", "memory", "commands", "skills"]

@@ -52,3 +52,20 @@ def test_a_link_to_a_folder_is_not_a_folder_in_it(tmp_path):
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "file").touch()
     assert Folders().within(str(tmp_path)) == ("real",)
+
+
+def test_what_was_found_lately_is_found_again_after_a_second_and_at_once_when_told_so(monkeypatch):
+    now, there, folders = [100.0], ["a"], Folders()
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def lately() -> tuple[str, ...]:
+        return folders.lately("paths", lambda: there)
+
+    assert lately() == ("a",)
+    there.append("b")
+    assert lately() == ("a",)
+    now[0] += 1.01
+    assert lately() == ("a", "b")
+    there.append("c")
+    folders.look_again()
+    assert lately() == ("a", "b", "c")

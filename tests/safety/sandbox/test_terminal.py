@@ -252,3 +252,21 @@ async def test_bubblewrap_is_the_first_choice_and_nothing_is_made_before_it_is_u
     box: LocalSandbox = scene.sandbox(Wanted("auto"))
     assert not (scene.own / "sandbox").exists()
     assert (box.kind, box.notice) == ("bubblewrap", "")
+
+
+async def test_a_key_that_an_approved_command_has_made_is_hidden_from_the_next(scene: Scene, held: Kind) -> None:
+    terminal = scene.terminal(held)
+    key = scene.home / ".pypirc"
+    await run(terminal, f"cat {key}")
+    made = await run(terminal, f"printf {CANARY} > {key}", Grants((str(key),)))
+    seen = await run(terminal, f"cat {key}")
+    assert (made.code, key.read_text(), CANARY in seen.output) == (0, CANARY, False)
+
+
+async def test_a_key_that_has_gone_since_the_last_command_stops_nothing(scene: Scene, held: Kind) -> None:
+    terminal = scene.terminal(held)
+    await run(terminal, "true")
+    (scene.home / ".netrc").unlink()
+    (scene.home / ".ssh/id_rsa").unlink()
+    (scene.home / ".ssh").rmdir()
+    assert (await run(terminal, "echo still here")).output == "still here\n"

@@ -25,7 +25,7 @@ def arguments(
         *(() if lasting else ("--die-with-parent",)),
         *(() if bounds.network else ("--unshare-net",)),
         *(word for mount in rules for word in _words(mount)),
-        *(word for path in _sockets(rules) for word in ("--ro-bind", "/dev/null", path)),
+        *(word for path in _sockets(rules, bounds) for word in ("--ro-bind", "/dev/null", path)),
         # Only now: what is shown in a hidden folder needs a place in it first.
         *(word for mount in rules if _is_hidden_folder(mount) for word in ("--remount-ro", mount.path)),
         "--chdir",
@@ -37,13 +37,14 @@ def arguments(
     )
 
 
-def _sockets(rules: list[Mount]) -> Iterator[str]:
+def _sockets(rules: list[Mount], bounds: Bounds) -> Iterator[str]:
     """Those of other programs: not in a place that commands may write, and not in one where they see nothing anyway."""
-    for path in sockets.paths():
+    for path in bounds.folders.lately("sockets", sockets.paths):
         nearest = max(
             (rule for rule in rules if inside(path, rule.path)), key=lambda rule: len(rule.path), default=None
         )
-        if not inside(path, "/run") if nearest is None else nearest.kind == "read":
+        closed = not inside(path, "/run") if nearest is None else nearest.kind == "read"
+        if closed and os.path.lexists(path):
             yield path
 
 

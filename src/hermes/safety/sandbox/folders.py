@@ -2,13 +2,15 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from msgspec import Struct
 
 SETTLED = 2.0
 """Seconds after which a folder's time can be trusted: file systems count them in steps of some milliseconds."""
+RECENT = 1.0
+"""Seconds for which it is as good as now what lies in places that commands cannot change."""
 
 
 class Listing(Struct, frozen=True):
@@ -24,6 +26,19 @@ class Folders:
 
     def __init__(self) -> None:
         self._known: dict[str, Listing] = {}
+        self._lately: dict[str, tuple[float, tuple[str, ...]]] = {}
+
+    def lately(self, what: str, find: Callable[[], Iterable[str]]) -> tuple[str, ...]:
+        """Paths outside of what commands may write, found again once a second: only others than commands change these."""
+        now = time.monotonic()
+        known = self._lately.get(what)
+        if known is None or now - known[0] > RECENT:
+            known = self._lately[what] = now, tuple(find())
+        return known[1]
+
+    def look_again(self) -> None:
+        """Trust nothing that was found lately: a command was let out."""
+        self._lately.clear()
 
     def those_in(self, folder: str, names: tuple[str, ...]) -> Iterator[str]:
         """The paths of those names that are there now; a name may be a path of several parts."""

@@ -23,11 +23,15 @@ IN_PROJECTS = tuple(name for name in CREDENTIALS if name != ".npmrc")
 
 def hidden(places: Places, workspace: str, folders: Folders) -> Iterator[str]:
     """The places there are now, without links: Hermes' home, keys in every home that can be read and in the workspace."""
+    yield from filter(os.path.lexists, folders.lately("hidden", lambda: _elsewhere(places, folders)))
+    yield from _ends(folders.those_in(workspace, IN_PROJECTS))
+
+
+def _elsewhere(places: Places, folders: Folders) -> Iterator[str]:
     yield places.home
     yield from (os.path.realpath(path) for path in IN_SYSTEM if os.access(path, os.R_OK))
     for folder in homes(places.user_home):
         yield from _ends(folders.those_in(folder, IN_HOMES))
-    yield from _ends(folders.those_in(workspace, IN_PROJECTS))
 
 
 def homes(user_home: str) -> list[str]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hermes.protocol.errors import UserError
-from hermes.protocol.safety import Grants
+from hermes.protocol.safety import NO_GRANTS, Grants
 from hermes.safety.places import TEMPORARY, Places, inside
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class LocalSandbox:
         self._wanted = wanted
         self._tell = tell
         self._told = False
+        self._let_out = False
 
     @property
     def kind(self) -> str:
@@ -84,6 +85,9 @@ class LocalSandbox:
         if self.notice and not self._told:
             self._told = True
             self._tell(self.notice)
+        if self._let_out and "_prepared" in self.__dict__:
+            self._bounds.folders.look_again()
+        self._let_out = grants != NO_GRANTS
         if grants.everything or self.kind == NONE:
             return argv, dict(env)
         bounds, variables = self._bounds, self._prepared.variables

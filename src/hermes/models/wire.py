@@ -1,0 +1,111 @@
+"""A connection on asyncio's own transports: bytes that came, its end, and whether it can take more."""
+
+import asyncio
+import select
+import socket
+import ssl
+
+LONGEST = 1 << 20
+"""Bytes that are taken in ahead of whoever reads them."""
+NEXT_ADDRESS = 0.25
+"""Seconds until the next address of a host is tried beside the first."""
+
+
+async def dial(host: str, port: int, *, tls: ssl.SSLContext | None = None, local_address: str | None = None) -> "Wire":
+    """A connection to a host by name or address; OSError if there is none to be had."""
+    _, wire = await asyncio.get_running_loop().create_connection(
+        Wire,
+        host,
+        port,
+        ssl=tls,
+        local_addr=(local_address, 0) if local_address else None,
+        happy_eyeballs_delay=NEXT_ADDRESS,
+    )
+    return wire
+
+
+class Wire(asyncio.Protocol):
+    """Read by one, written by one."""
+
+    _transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self._received = bytearray()
+        self._ended = False
+        self._full = False
+        self._held = False
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+
+    async def read(self) -> bytes:
+        """What has come, as soon as something has; nothing at the end, of which `error` may say more."""
+        if not self._received and not self._ended:
+            await self._wait("reader")
+        taken = bytes(self._received)
+        self._received.clear()
+        if self._held:
+            self._held = False
+            self._transport.resume_reading()
+        return taken
+
+    async def write(self, data: bytes) -> None:
+        """Send, and wait where the other side is slow. A connection that has ended takes nothing, as `read` will show."""
+        if not self._ended:
+            self._transport.write(data)
+            if self._full:
+                await self._wait("writer")
+
+    async def close(self) -> None:
+        self._transport.close()
+        await asyncio.sleep(0)
+        self._transport.abort()
+
+    def is_fresh(self) -> bool:
+        """Whether nothing came: on an idle connection that would be its end. What the loop has not seen yet counts too."""
+        if self._received or self._ended:
+            return False
+        raw: socket.socket | None = self._transport.get_extra_info("socket")
+        if raw is None or raw.fileno() < 0:
+            return False
+        poll = select.poll()
+        poll.register(raw.fileno(), select.POLLIN)
+        return not poll.poll(0)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if len(self._received) >= LONGEST and not self._held:
+            self._held = True
+            self._transport.pause_reading()
+        self._wake("reader")
+
+    def eof_received(self) -> None:
+        self._ended = True
+        self._wake("reader")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended, self.error = True, self.error or exc
+        self._wake("reader")
+        self._wake("writer")
+
+    def pause_writing(self) -> None:
+        self._full = True
+
+    def resume_writing(self) -> None:
+        self._full = False
+        self._wake("writer")
+
+    async def _wait(self, who: str) -> None:
+        waiter = self._waiting[who] = asyncio.get_running_loop().create_future()
+        try:
+            await waiter
+        finally:
+            del self._waiting[who]
+
+    def _wake(self, who: str) -> None:
+        waiter = self._waiting.get(who)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
