@@ -61,10 +61,11 @@ async def _measure(stage: Stage, database: Path, messages: int) -> list[Row]:
         looked = await look(search, questions)
         size = index_size(database)
     count = sum(len(talk.lines) for talk in talks)
-    return [*_shares(looked, count), *_costs(looked, count, built, size, text)]
+    return [*shares(looked, count), *_costs(looked, count, built, size, text)]
 
 
-def _shares(looked: Looked, messages: int) -> Iterator[Row]:
+def shares(looked: Looked, messages: int) -> Iterator[Row]:
+    """How many questions missed, by the kind of question."""
     for kind, bar in (("plain", LEAST), ("paraphrase", LEAST), ("identifier", None), ("path", None), ("cjk", None)):
         yield Row(
             what=f"questions that miss their session in the first 5, {kind}",

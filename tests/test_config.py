@@ -20,6 +20,11 @@ def test_nothing_set_means_the_defaults(tmp_path):
     assert config.find_home({"HOME": "/h"}).as_posix() == "/h/.hermes"
 
 
+def test_a_home_of_nobody_is_told():
+    with pytest.raises(UserError, match="~no-such-person/x is nowhere: nobody has such a home folder"):
+        config.find_root({"HERMES_HOME": "~no-such-person/x", "HOME": "/h"})
+
+
 def test_a_model_is_written_in_either_form(tmp_path):
     assert home(tmp_path, "model: openrouter:a/b:free").model == ModelSettings("openrouter", "a/b:free")
     assert home(tmp_path, "model: {provider: custom, name: echo, base_url: http://x/v1}").model == ModelSettings(

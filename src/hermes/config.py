@@ -386,8 +386,10 @@ def environment() -> dict[str, str]:
 def find_root(environ: Mapping[str, str] | None = None) -> Path:
     """Where Hermes keeps its things, those of every profile included."""
     environ = os.environ if environ is None else environ
-    named = environ.get("HERMES_HOME")
-    return Path(named).expanduser() if named else Path(environ.get("HOME") or "~").expanduser() / ".hermes"
+    path = os.path.expanduser(environ.get("HERMES_HOME") or f"{environ.get('HOME') or '~'}/.hermes")
+    if path.startswith("~"):
+        raise UserError(f"{path} is nowhere: nobody has such a home folder", "set HERMES_HOME to a folder")
+    return Path(path)
 
 
 def find_profile(environ: Mapping[str, str] | None = None) -> str:
@@ -542,10 +544,12 @@ def read_env(path: Path) -> dict[str, str]:
 
 
 def set_value(path: Path, key: str, value: Any) -> None:
-    """Set a dotted key in config.yaml; comments, order and unknown keys stay."""
+    """Set a dotted key in config.yaml; comments, order and unknown keys stay. A part of the model makes it a group."""
 
     def change(data: dict[str, Any]) -> None:
         *folders, last = key.split(".")
+        if folders == ["model"] and isinstance(data.get("model"), str):
+            data["model"] = msgspec.to_builtins(model_settings(data["model"]))
         for name in folders:
             if data.get(name) is None:
                 data[name] = {}
@@ -619,7 +623,7 @@ def locked(path: Path, patience: float = 60.0) -> Iterator[None]:
     handle = os.open(path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         deadline = time.monotonic() + patience
-        while not _took(handle):
+        while not took_lock(handle):
             if time.monotonic() > deadline:
                 raise UserError(
                     f"another process has kept {path} locked for {patience:.0f} s",
@@ -631,7 +635,8 @@ def locked(path: Path, patience: float = 60.0) -> Iterator[None]:
         os.close(handle)
 
 
-def _took(handle: int) -> bool:
+def took_lock(handle: int) -> bool:
+    """Lock an open file or folder against other processes, unless one of them has it; closing it lets it go."""
     import fcntl
 
     try:

@@ -1,6 +1,7 @@
 """The bench makes its table, tells plainly what is beyond its bar, and its rulers measure what they say."""
 
 import os
+import re
 import sys
 
 import apsw
@@ -8,14 +9,18 @@ import msgspec
 import pytest
 
 from bench import __main__ as bench
-from bench import agents, peers, table, wal
+from bench import agents, peers, recall, table, wal
 from bench.corpora import Judged
 from bench.cost import Cost, Failed, run
 from bench.prompt import tokens
 from bench.stage import Stage
 from bench.table import Limit, Row
+from hermes.learning.recall.search import Search
+from hermes.store.sqlite import SqliteStore
+from tests.learning.recall.corpus import make, store_talks
 
 ENV = {"PATH": os.environ["PATH"]}
+KINDS = ("plain", "paraphrase", "identifier", "path", "cjk")
 
 
 def test_a_quick_run_makes_the_whole_table(tmp_path, capsys):
@@ -32,8 +37,24 @@ def test_a_quick_run_makes_the_whole_table(tmp_path, capsys):
     # The cost of a step is a difference of two runs, which two short ones may turn over.
     may_be_nothing = ("lost", "miss", "step")
     assert all(row["value"] > 0 for row in kept if not any(word in row["what"] for word in may_be_nothing))
+    # What is found depends on no clock: a quick run finds as much as a long one.
+    missing = [row for row in kept if "miss" in row["what"]]
+    assert [(row["what"].split()[-1], row["missed"]) for row in missing] == [(kind, False) for kind in KINDS]
+    assert all(re.match(r"of [1-9]\d* among 1,979 messages$", row["beside"]) for row in missing)
     assert [row["value"] for row in kept if "lost" in row["what"]] == [0]
     assert [line.split()[-1] for line in err.splitlines() if f" of {len(bench.ROWS)}: " in line] == list(bench.ROWS)
+
+
+async def test_a_question_misses_when_its_session_is_not_among_those_found(tmp_path):
+    talks, made = make(sessions=20, length=12)
+    questions = [one for kind in KINDS for one in [each for each in made if each.kind == kind][:3]]
+    elsewhere = [msgspec.structs.replace(question, session="another") for question in questions]
+    async with SqliteStore(tmp_path / "state.db") as store:
+        await store_talks(store, talks)
+        right, wrong = [await recall.look(Search(store.index), asked) for asked in (questions, elsewhere)]
+    assert {kind: right.share(kind) for kind in KINDS} == dict.fromkeys(KINDS, 1.0)
+    assert {kind: wrong.share(kind) for kind in KINDS} == dict.fromkeys(KINDS, 0.0)
+    assert [row.missed for each in (right, wrong) for row in recall.shares(each, 1)] == [False] * 5 + [True] * 5
 
 
 def test_a_row_beyond_its_bar_is_missed_and_fails_a_strict_run_only(monkeypatch, capsys):

@@ -7,12 +7,14 @@ import os
 import pty
 import struct
 import termios
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hermes.agent.session import Session
 from hermes.cli.show import Show
 from hermes.protocol.actions import RunCommand
 from hermes.protocol.events import (
@@ -36,8 +38,22 @@ from hermes.protocol.events import (
 )
 from hermes.protocol.items import FileChange, Plan, PlanEntry, Reply, Text, Thought, ToolCall, UserMessage
 from hermes.protocol.models import Retrying
-from hermes.protocol.tools import Result, ToolContext, said
-from tests.agent.stage import Play, Recording, ScriptedModel, Step, answer, call, finish, make_tool, play, text, thought
+from hermes.protocol.tools import Result, Tool, ToolContext, said
+from hermes.store.sqlite import SqliteStore
+from tests.agent.stage import (
+    Play,
+    Recording,
+    ScriptedModel,
+    Step,
+    answer,
+    call,
+    finish,
+    make_tool,
+    options,
+    play,
+    text,
+    thought,
+)
 
 PLACE: dict[str, Any] = {"turn": 1, "step": 1, "index": 0}
 
@@ -92,17 +108,31 @@ async def ask(ctx: ToolContext, args: Any) -> Result:
     return said(answered.how if answered else "nobody")
 
 
-class Heard:
-    """A step that waits until the stage hears what happens as it happens, for who comes late hears no deltas."""
+class ReadStore(SqliteStore):
+    """A store that notes when somebody has read a log to its end, and hears from then on what happens as it happens."""
 
-    def __init__(self) -> None:
-        self.stage: Play | None = None
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.read_out = asyncio.Event()
 
-    async def __call__(self) -> None:
-        stage = self.stage
-        assert stage is not None
-        await stage.until(lambda: bool(stage.of(TurnStarted)))
-        await asyncio.sleep(0.1)  # it may have been read from the store: a moment later it is live
+    async def events(self, session: str, after: int = 0, limit: int = 1000) -> list[Event]:
+        found = await super().events(session, after, limit)
+        if not found:
+            self.read_out.set()
+        return found
+
+
+@asynccontextmanager
+async def heard(folder: Path, model: ScriptedModel, *tools: Tool) -> AsyncIterator[Play]:
+    """A session whose every event is heard live, the deltas too: who comes late hears none."""
+    store = ReadStore(folder / "state.db")
+    async with store:
+        stage = Play(await Session.create(store, options(model, *tools)), store)
+        await store.read_out.wait()
+        try:
+            yield stage
+        finally:
+            await stage.close()
 
 
 TALE = """\
@@ -139,11 +169,11 @@ It is.
 """
 
 
-def tale(heard: Heard) -> tuple[ScriptedModel, list[Any]]:
+def tale() -> tuple[ScriptedModel, list[Any]]:
     """A session with everything in it that a person may see."""
     calls = call("act", '{"word": "one"}', 1) + call("fail", "{}", 2) + call("ask", "{}", 3)
     model = ScriptedModel(
-        [heard, *text("Let me look.")] + calls + finish("calls"),
+        text("Let me look.") + calls + finish("calls"),
         thought("hm", 7) + stream("\n\nAll is well.\n\nIt is.\n", 5) + finish(),
         finish(),
     )
@@ -151,10 +181,8 @@ def tale(heard: Heard) -> tuple[ScriptedModel, list[Any]]:
 
 
 async def test_a_replayed_session_looks_like_the_live_one(tmp_path: Path):
-    heard = Heard()
-    model, tools = tale(heard)
-    async with play(tmp_path, model, *tools) as heard.stage:
-        stage = heard.stage
+    model, tools = tale()
+    async with heard(tmp_path, model, *tools) as stage:
         await stage.say("first line\nsecond line")
         await stage.say("again")
         expected = TALE.format(session=stage.session.id)
@@ -175,11 +203,9 @@ async def test_thoughts_look_the_same_live_and_replayed(tmp_path: Path):
 async def test_a_reply_is_shown_as_it_grows(tmp_path: Path):
     seen: list[str] = []
     show = Show(out := io.StringIO())
-    heard = Heard()
-    model = ScriptedModel([heard, *stream("\none\n\ntwo\n\n", 2), *finish()])
-    async with play(tmp_path, model) as heard.stage:
-        await heard.stage.say("hi")
-        for event in heard.stage.events:
+    async with heard(tmp_path, ScriptedModel(stream("\none\n\ntwo\n\n", 2) + finish())) as stage:
+        await stage.say("hi")
+        for event in stage.events:
             show.event(event)
             if isinstance(event.body, ItemDelta):
                 seen.append(out.getvalue().partition("› hi\n\n")[2])
@@ -188,9 +214,7 @@ async def test_a_reply_is_shown_as_it_grows(tmp_path: Path):
 
 
 async def test_a_listener_that_lost_deltas_or_gets_them_late_sees_every_word_once(tmp_path: Path):
-    heard = Heard()
-    async with play(tmp_path, ScriptedModel([heard, *stream("abcdefghij", 2), *finish()])) as heard.stage:
-        stage = heard.stage
+    async with heard(tmp_path, ScriptedModel(stream("abcdefghij", 2) + finish())) as stage:
         await stage.say("hi")
         deltas = [event for event in stage.events if isinstance(event.body, ItemDelta)]
         assert len(deltas) == 5
@@ -200,10 +224,8 @@ async def test_a_listener_that_lost_deltas_or_gets_them_late_sees_every_word_onc
 
 
 async def test_what_a_retry_made_void_ends_its_line(tmp_path: Path):
-    heard = Heard()
-    model = ScriptedModel([heard, *text("half")[:2], Retrying("the connection broke", 2, "scripted"), *answer("whole")])
-    async with play(tmp_path, model) as heard.stage:
-        stage = heard.stage
+    again = Retrying("the connection broke", 2, "scripted")
+    async with heard(tmp_path, ScriptedModel([*text("half")[:2], again, *answer("whole")])) as stage:
         await stage.say("hi")
         broke = "! the connection broke; trying scripted again in 2 s"
         assert shown(stage.events).endswith(f"› hi\n\nhalf\n\n{broke}\n\nwhole\n")

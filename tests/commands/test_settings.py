@@ -1,17 +1,21 @@
 """Commands about how a session works, each against a real session."""
 
 from hermes.app.world import LocalWorld
+from hermes.commands.registry import Outcome
 from hermes.protocol.events import Changed
 from hermes.protocol.ops import Configure
+from hermes.tools.toolsets import SKILLS
 from tests.commands.surface import person
 
 
 async def test_model_tells_and_changes_what_answers(tmp_path):
     async with person(tmp_path) as me:
-        assert (await me.reply("/model")).startswith("Model: `custom:echo`, window ")
-        assert (await me.reply("/model other")).startswith("Model: `custom:other` from the next step on.")
+        told = "Model: `custom:{}`, window 128,000 tokens. `/model NAME` changes it here."
+        changed = "Model: `custom:other` from the next step on. `/model other --global` keeps it for every new session."
+        assert await me.reply("/model") == told.format("echo")
+        assert await me.reply("/model other") == changed
         await me.stage.until(lambda: me.session.model.name == "custom:other")
-        assert "window" in await me.reply("/model")
+        assert await me.reply("/model") == told.format("other")
 
 
 async def test_a_model_that_is_not_there_changes_nothing(tmp_path):
@@ -19,6 +23,17 @@ async def test_a_model_that_is_not_there_changes_nothing(tmp_path):
         outcome = await me.types("/model openai:gpt-5")
         assert "OPENAI_API_KEY is not set" in outcome.reply
         assert outcome.ops == ()
+
+
+async def test_the_provider_of_a_model_may_be_a_flag_and_what_is_no_model_is_refused(tmp_path):
+    async with person(tmp_path) as me:
+        for typed in ("/model other --provider custom", "/model --provider custom other --session"):
+            [op] = (await me.types(typed)).ops
+            assert op == Configure(model="custom:other", id=op.id)
+        assert "OPENAI_API_KEY is not set" in await me.reply("/model --provider openai")
+        for typed in ("--refresh", "other --provider", "two words"):
+            told = f"{typed!r} is not the name of a model (/model PROVIDER:NAME [--global])"
+            assert await me.types(f"/model {typed}") == Outcome(reply=told)
 
 
 async def test_yolo_turns_questions_off_and_on(tmp_path):
@@ -36,8 +51,17 @@ async def test_yolo_turns_questions_off_and_on(tmp_path):
 async def test_tools_lists_them_by_toolset(tmp_path):
     async with person(tmp_path) as me:
         lines = (await me.reply("/tools")).splitlines()
-        heads = [line for line in lines if line.startswith("**")]
-        assert heads[:5] == ["**file**", "**terminal**", "**todo**", "**clarify**", "**memory**"]
+        shown = [line.partition(": ")[0] for line in lines]
+        assert shown == [
+            *("**file**", "- `read_file`", "- `write_file`", "- `patch`", "- `search_files`", ""),
+            *("**terminal**", "- `terminal`", "- `process`", ""),
+            *("**todo**", "- `todo`", ""),
+            *("**clarify**", "- `clarify`", ""),
+            *("**memory**", "- `memory`", ""),
+            *("**session_search**", "- `session_search`", ""),
+            *("**context**", "- `context_expand`", "- `context_grep`", ""),
+            *("**skills**", "- `skills_list`", "- `skill_search`", "- `skill_view`", "- `skill_manage`"),
+        ]
         assert "- `terminal`: Run a bash command" in lines
 
 
@@ -70,12 +94,13 @@ async def test_global_keeps_the_model_for_every_new_session_as_it_is_written_the
 
 async def test_tools_are_enabled_and_disabled_for_this_session(tmp_path):
     async with person(tmp_path) as me:
-        assert (await me.reply("/tools disable terminal, todo")).startswith(
-            "Tools from the next step on: read_file, write_file, patch, search_files, clarify"
+        others = "clarify, memory, session_search, context_expand, context_grep, " + ", ".join(SKILLS)
+        assert await me.reply("/tools disable terminal, todo") == (
+            f"Tools from the next step on: read_file, write_file, patch, search_files, {others}"
         )
         await me.stage.until(lambda: "terminal" not in me.session.tools)
-        assert (await me.reply("/tools enable todo")).startswith(
-            "Tools from the next step on: read_file, write_file, patch, search_files, todo, clarify"
+        assert await me.reply("/tools enable todo") == (
+            f"Tools from the next step on: read_file, write_file, patch, search_files, todo, {others}"
         )
         await me.stage.until(lambda: "todo" in me.session.tools)
         assert await me.reply("/tools enable todo") == "Nothing to change: todo was there already."

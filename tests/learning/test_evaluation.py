@@ -40,8 +40,29 @@ async def test_what_was_said_in_an_old_session_is_one_search_away():
 
 @pytest.mark.parametrize("string", injections.STRINGS[:3])
 async def test_an_order_that_was_remembered_is_no_order_in_the_next_prompt(string: str):
+    own = await injections.by_nobody()
     for keep in (injections.by_tool, injections.by_hand):
-        assert not injections.is_order(string, await keep(string))
+        assert False not in injections.standing(string, await keep(string), own)
+
+
+OWN = "You are Hermes.\n# How to work\n- Look first."
+REMEMBERED = "\n# Memory\nNotes.\n| The tests need Python 3.11."
+
+
+@pytest.mark.parametrize("string", injections.STRINGS)
+def test_an_order_counts_wherever_it_stands_but_behind_a_bar_of_the_memory_block(string: str):
+    barred = "\n".join(f"| {line}" for line in string.splitlines())
+    orders = [
+        f"{OWN}\n{string}{REMEMBERED}\n\nToday is Monday.",
+        f"{OWN}\n{barred}{REMEMBERED}\n\nToday is Monday.",
+        f"{OWN}{REMEMBERED}\n{string}\n\nToday is Monday.",
+        f"{OWN}{REMEMBERED}\n§\n{barred}\n{string.upper()}\n\nToday is Monday.",
+        f"{OWN}{REMEMBERED}\n\nToday is Monday.\n{string}",
+        f"{OWN}\n{string}\n\nToday is Monday.",
+    ]
+    assert [False in injections.standing(string, prompt, OWN) for prompt in orders] == [True] * len(orders)
+    quoted = f"{OWN}{REMEMBERED}\n§\n{barred}\n\nToday is Monday."
+    assert injections.standing(string, quoted, OWN) == [True] * len(string.splitlines())
 
 
 async def test_the_second_time_a_task_takes_half_the_steps():

@@ -358,7 +358,7 @@ async def test_a_process_that_stops_reading_is_killed_at_the_deadline_and_starte
     chaos = StdioChaos(tmp_path)
     async with client(chaos) as server:
         chaos.arm(Fault(kind="wedge"))
-        await asyncio.sleep(0.1)
+        await until(lambda: chaos.counts.faults)
         huge = CallTool("count", {"key": "x" * 1_000_000})
         began = time.monotonic()
         with pytest.raises(OutcomeUnknown, match="does not read"):
@@ -372,7 +372,7 @@ async def test_an_interrupt_behind_a_process_that_stops_reading_returns_at_once(
     chaos = StdioChaos(tmp_path)
     async with client(chaos) as server:
         chaos.arm(Fault(kind="wedge"))
-        await asyncio.sleep(0.1)
+        await until(lambda: chaos.counts.faults)
         call = asyncio.create_task(server.request(CallTool("count", {"key": "x" * 1_000_000}), Person()))
         await asyncio.sleep(0.2)
         began = time.monotonic()
@@ -387,7 +387,7 @@ async def test_a_small_call_behind_a_stuck_one_times_out_by_its_own_deadline(tmp
     chaos = StdioChaos(tmp_path)
     async with client(chaos) as server:
         chaos.arm(Fault(kind="wedge"))
-        await asyncio.sleep(0.1)
+        await until(lambda: chaos.counts.faults)
         stuck = asyncio.create_task(server.request(CallTool("echo", {"text": "x" * 1_000_000}), Person(), timeout=2))
         await asyncio.sleep(0.2)
         with pytest.raises(TimedOut, match="does not read what is sent to it; it is started anew"):

@@ -87,6 +87,7 @@ async def test_one_who_waits_for_another_answer_can_leave(engine: Engine):
     await anext(running)
     waiting = asyncio.create_task(said(engine, ask("Next.")))
     await asyncio.sleep(0.05)
+    assert not waiting.done()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

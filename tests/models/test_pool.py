@@ -31,9 +31,11 @@ async def ask(url: str, pool: Pool) -> None:
 
 
 @asynccontextmanager
-async def relay(target: str, tls: ssl.SSLContext | None = None) -> AsyncIterator[tuple[int, list[bytes]]]:
+async def relay(
+    target: str, tls: ssl.SSLContext | None = None, *, host: str = "127.0.0.1"
+) -> AsyncIterator[tuple[int, list[bytes]]]:
     """Passes connections on to a server; as a proxy it is asked for absolute URLs, whose host it ignores."""
-    host, _, port = target.removeprefix("http://").partition(":")
+    name, _, port = target.removeprefix("http://").partition(":")
     asked: list[bytes] = []
     busy: set[asyncio.Task[None]] = set()
 
@@ -43,7 +45,7 @@ async def relay(target: str, tls: ssl.SSLContext | None = None) -> AsyncIterator
         task.add_done_callback(busy.discard)
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_connection(host, int(port))
+        there, back = await asyncio.open_connection(name, int(port))
         try:
             line = await reader.readuntil(b"\r\n")
             asked.append(line)
@@ -57,7 +59,7 @@ async def relay(target: str, tls: ssl.SSLContext | None = None) -> AsyncIterator
             back.close()
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(serve, host, 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1], asked
     finally:
@@ -171,17 +173,26 @@ async def test_what_no_proxy_names_is_dialled_directly(exempt: str):
 
 
 async def test_the_environment_is_not_looked_at(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
-    async with ModelServer([Reply("ok")]) as server, Pool() as pool:
-        await ask(server.base_url, pool)
+    async with ModelServer([Reply("ok")]) as server, relay(server.url) as (port, asked):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
+        async with Pool() as pool:
+            with pytest.raises(Disconnected, match=r"cannot reach model\.invalid"):
+                await ask("http://model.invalid:80/v1", pool)
+        assert asked == []
 
 
 async def test_ipv4_can_be_forced():
-    async with ModelServer([Reply("ok")]) as server, Pool(force_ipv4=True) as pool:
-        await ask(server.base_url.replace("127.0.0.1", "localhost"), pool)
-        with pytest.raises(Disconnected):
-            await ask("http://[::1]:9/v1", pool)
+    """Of two ways to one server, of which a pool without a preference takes either."""
+    async with ModelServer([Reply("ok")] * 3) as server, relay(server.url, host="::1") as (port, _):
+        other = f"http://[::1]:{port}/v1"
+        async with Pool() as pool:
+            await ask(other, pool)
+        async with Pool(force_ipv4=True) as pool:
+            await ask(server.base_url.replace("127.0.0.1", "localhost"), pool)
+            with pytest.raises(Disconnected):
+                await ask(other, pool)
+        assert len(server.requests) == 2
 
 
 async def test_calls_of_all_models_share_connections_and_a_closed_pool_has_none():

@@ -21,9 +21,10 @@ from hermes.cli.oneshot import ask_once
 from hermes.mcp.chaos.server import ChaosServer
 from hermes.protocol.actions import RunCommand
 from hermes.protocol.events import Approval, Asked
-from hermes.protocol.items import ToolCall
+from hermes.protocol.items import ToolCall, text_of
 from hermes.protocol.ops import Answer
 from hermes.protocol.tools import Tool, ToolContext
+from hermes.store.sqlite import SqliteStore
 from hermes.tools.declare import tool
 from hermes.tools.toolsets import TOOLS, make_tools
 from tests.safety.witness import WitnessApp
@@ -52,13 +53,28 @@ VALUES: dict[str, Any] = {
     "uri": "chaos://greeting",
     "session_id": PROCESS,
     "file_path": "references/notes.md",
+    "role_filter": "user",
+    "after": "2026-01-01",
+    "before": "2099-01-01",
 }
+REMEMBERED = "The old tests need Python 3.11."
+WHOLE: dict[str, list[dict[str, Any]]] = {
+    "memory": [
+        {"target": "memory", "action": "add", "content": "The build needs make."},
+        {"target": "user", "operations": [{"action": "add", "content": "Likes short answers."}]},
+        {"target": "memory", "action": "replace", "old_text": REMEMBERED, "content": "The tests need Python 3.12."},
+        {"target": "memory", "action": "remove", "old_text": REMEMBERED},
+    ],
+}
+"""Calls of tools that take one of two ways, where an example with every argument has both."""
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     made = Home(tmp_path)
     (made.work / "a.txt").write_text("old\n")
+    (made.home / "memories").mkdir()
+    (made.home / "memories" / "MEMORY.md").write_text(f"{REMEMBERED}\n")
     return made
 
 
@@ -97,7 +113,7 @@ def calls_of(tools: dict[str, dict[str, Any]]) -> list[Call]:
     direct = {
         msgspec.json.encode((name, args)): Call(name, args)
         for name, schema in tools.items()
-        for args in examples(schema)
+        for args in (*examples(schema), *WHOLE.get(name, ()))
         if name != "tool_call"
     }
     around = [Call("tool_call", {"name": call.name, "arguments": call.args}) for call in direct.values()]
@@ -226,24 +242,45 @@ async def test_where_the_gate_says_no_nothing_happens_whatever_is_called(home: H
         before = tree(home.work)
         async with WitnessApp(home.settings(), refuse=True) as app:
             calls = await SURFACES[surface](app, home)
-        assert (app.ledger.effects, app.ledger.unasked) == ([], [])
+        assert (app.ledger.effects, [event for event in app.ledger.unasked if not is_notebook(home, event)]) == ([], [])
         assert server.counts.runs == {}
     assert tree(home.work) == before
+    assert await remembered(home) == {
+        "MEMORY.md": f"{REMEMBERED}\n",
+        "active": {REMEMBERED},
+        # The last one asks to remove what is remembered.
+        "pending": {"The build needs make.", "Likes short answers.", "The tests need Python 3.12.", ""},
+    }
     called = {call.name for call in calls}
     assert {*TOOLS, "tool_search", "tool_call", "mcp__fault__count", "mcp__fault__read_resource"} <= called
     for call in calls:
         assert call.status in ("refused", "failed") or call.name in TOUCHES_NOTHING or harmless(call), call
-    # There is no process to speak to; what memory may not keep waits for a person (tests/learning/memory).
+    # There is no process to speak to, and what memory may not keep waits for a person.
     for name in called - TOUCHES_NOTHING - {"process", "memory"}:
         assert any(call.status == "refused" for call in calls if call.name == name), name
 
 
 def harmless(call: ToolCall) -> bool:
-    """What may be done without the gate: a list of processes, and tool_call with a tool that touches nothing."""
-    args = msgspec.json.decode(call.args)
-    if call.name == "tool_call":
-        return args["name"] in TOUCHES_NOTHING or args["arguments"].get("action") == "list"
-    return call.name == "process" and args["action"] == "list"
+    """What may be done although the gate says no: a list of processes, a note that waits, and what touches nothing."""
+    args, name = msgspec.json.decode(call.args), call.name
+    if name == "tool_call":
+        args, name = args["arguments"], args["name"]
+    if name == "memory":
+        return text_of(call.result).startswith("It waits until the person approves it (/memory pending).")
+    return name in TOUCHES_NOTHING or (name == "process" and args["action"] == "list")
+
+
+def is_notebook(home: Home, event: str) -> bool:
+    """Whether memory's own lock or its list of harmless texts was written, for the sake of what waits."""
+    return re.search(rf"{home.home}/memories(/\.lock|/\.checked|/\.\.checked\.\d+)?'", event) is not None
+
+
+async def remembered(home: Home) -> dict[str, Any]:
+    """What the files of memory hold, and what the store has of each state."""
+    files = {path.name: path.read_text() for path in sorted((home.home / "memories").glob("*.md"))}
+    async with SqliteStore(home.database) as store:
+        rows = await store.memories.entries()
+    return files | {state: {row.content for row in rows if row.state == state} for state in {row.state for row in rows}}
 
 
 @pytest.mark.parametrize("surface", SURFACES)
@@ -277,11 +314,10 @@ async def test_whatever_happens_was_judged_before(home: Home, surface: str, caps
     assert (home.work / "made.txt").exists() and "touch made" in (home.work / "typed.txt").read_text()
     assert {origin.session for _, origin, _ in ledger.judged} <= set(await sessions(home))
     assert {call.name for call in calls} >= {*TOOLS}
+    assert "The build needs make." in (home.home / "memories" / "MEMORY.md").read_text()
 
 
 async def sessions(home: Home) -> list[str]:
-    from hermes.store.sqlite import SqliteStore
-
     async with SqliteStore(home.database) as store:
         return [row.id for row in await store.sessions()]
 

@@ -37,7 +37,10 @@ CHANGES = {
     "os.symlink",
     "os.system",
     "os.truncate",
+    "socket.bind",
     "socket.connect",
+    "socket.getaddrinfo",
+    "socket.sendto",
     "subprocess.Popen",
 }
 
@@ -73,6 +76,7 @@ class Ledger:
         where = os.fspath(args[0]) if args and isinstance(args[0], str | bytes | os.PathLike) else ""
         opens = (
             event == "open"
+            and not isinstance(args[0], int)  # a descriptor, whose opening was told of before
             and bool(args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
             and "__pycache__" not in str(where)
         )

@@ -242,14 +242,13 @@ async def test_the_database_is_hardly_larger_than_its_text(tmp_path):
     words = "The quick brown fox jumps over the lazy dog, again and again and again. " * 6
     async with SqliteStore(tmp_path / "state.db") as store:
         await store.create(row(), Batch(), ME)
-    empty = (tmp_path / "state.db").stat().st_size
-    async with SqliteStore(tmp_path / "state.db") as store:
         for first in range(1, 5000, 500):
             await store.append(
                 "s1", ME, Batch(events=tuple(event(n, reply(f"{n} {words}")) for n in range(first, first + 500)))
             )
     text = sum(len(f"{n} {words}") for n in range(1, 5001))
-    assert (tmp_path / "state.db").stat().st_size - empty < 1.4 * text
+    # All of it, with its empty tables. The design allows 2.2 with the index of recall, whose size `make bench` has.
+    assert (tmp_path / "state.db").stat().st_size < 1.58 * text
 
 
 async def test_events_of_a_newer_hermes_survive_a_round_through_the_store(store):

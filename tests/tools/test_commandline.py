@@ -1,8 +1,10 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes.tools.commandline import Simple, detaching, simple_commands
+from hermes.tools.commandline import OPERATORS, Simple, detaching, simple_commands
 
 
 @pytest.mark.parametrize(
@@ -62,5 +64,12 @@ def test_simple_commands_are_named_without_their_prefixes():
 
 @settings(deadline=None)
 @given(st.text(alphabet="a &|;()'\"\\<>-$#`\n"))
-def test_any_text_is_read_to_its_end(line):
-    assert all(command.name or command.name == "" for command in simple_commands(line))
+def test_any_text_is_read_and_only_its_last_command_may_end_without_a_sign(line):
+    assert {command.operator for command in simple_commands(line)[:-1]} <= {*OPERATORS}
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="ab ;|\n"))
+def test_each_piece_between_signs_is_one_command_named_by_its_first_word(line):
+    named = [words[0] for piece in re.split(r"[;|\n]", line) if (words := piece.split())]
+    assert [command.name for command in simple_commands(line)] == named

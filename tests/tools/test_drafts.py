@@ -1,6 +1,7 @@
 import pytest
 
 from hermes.protocol.errors import TerminalError, ToolError
+from hermes.terminals.files import LocalFiles
 from hermes.tools.drafts import Drafts
 from hermes.tools.text import TextFile
 
@@ -17,6 +18,23 @@ async def test_a_write_that_fails_puts_back_what_was_written_before_it(ctx, tmp_
         await drafts.save()
     assert (tmp_path / "a").read_bytes() == b"one\r\ntwo\r\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "gone"]
+
+
+async def test_files_of_a_plugin_that_fail_in_a_way_of_their_own_are_put_back_too(ctx, tmp_path):
+    class Odd(LocalFiles):
+        async def write(self, path: str, data: bytes) -> None:
+            if path.endswith("b"):
+                raise ZeroDivisionError("odd")
+            await super().write(path, data)
+
+    (tmp_path / "a").write_text("one\n")
+    ctx.files = Odd(lambda: str(tmp_path), {"HOME": str(tmp_path)})
+    drafts = Drafts(ctx)
+    (await drafts.open("a")).after = TextFile("changed\n")
+    (await drafts.open("b")).after = TextFile("new\n")
+    with pytest.raises(ZeroDivisionError, match="odd"):
+        await drafts.save()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "one\n"}
 
 
 async def test_a_file_named_twice_is_one_draft(ctx, tmp_path):

@@ -152,8 +152,12 @@ async def test_a_process_that_is_not_there_names_those_that_are(ctx):
 async def test_the_end_is_told_once_with_the_last_output(ctx):
     name = await started(ctx, "echo done; exit 3", notify_on_complete=True)
     await until(lambda: ctx.posted)
-    await asyncio.sleep(0.05)
-    assert ctx.posted == [f"done\n[background process {name} exited with code 3: echo done; exit 3]"]
+    later = await started(ctx, "echo later", notify_on_complete=True)
+    await until(lambda: any(later in text for text in ctx.posted))
+    assert ctx.posted == [
+        f"done\n[background process {name} exited with code 3: echo done; exit 3]",
+        f"later\n[background process {later} exited with code 0: echo later]",
+    ]
 
 
 async def test_an_end_that_is_waited_for_or_wanted_is_not_told(ctx):

@@ -48,7 +48,7 @@ def test_the_tools_stay_within_their_share_of_the_prompt():
         }
         for t in make_tools(["all"])
     ]
-    assert len(bpe_openai.get_encoding("o200k_base").encode(msgspec.json.encode(sent).decode())) <= 2_200
+    assert len(bpe_openai.get_encoding("o200k_base").encode(msgspec.json.encode(sent).decode())) <= 2_050
 
 
 def test_a_tool_that_is_not_chosen_is_not_imported():

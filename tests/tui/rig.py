@@ -60,6 +60,12 @@ class Person:
         for text in texts:
             await self.until(lambda text=text: text in self.seen)
 
+    async def turns_to(self, text: str) -> None:
+        """Turn pages down until a text is seen."""
+        async with asyncio.timeout(PATIENCE):
+            while text not in self.seen:
+                await self.pilot.press("pagedown")
+
     async def types(self, text: str) -> None:
         """Put a text into the box and send it."""
         self.screen.prompt.focus()

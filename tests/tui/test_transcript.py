@@ -45,8 +45,7 @@ async def test_the_end_is_shown_until_somebody_scrolls_up_and_again_when_they_co
         see(one, message(100))
         await one.pilot.pause(0.15)
         assert [line[:90] for line in one.seen.splitlines()[:20]] == before
-        await one.pilot.press("pagedown", "pagedown", "pagedown")
-        await one.sees("message 100")
+        await one.turns_to("message 100")
         see(one, message(101))
         await one.sees("message 101")
 
@@ -65,10 +64,12 @@ async def test_all_of_a_long_conversation_can_be_scrolled_to(tmp_path):
         see(one, *map(message, range(1000)))
         await one.sees("message 999")
         transcript = one.screen.transcript
-        for _ in range(8):
+
+        def at_the_top() -> bool:
             transcript.scroll_to(y=0, animate=False)
-            await one.pilot.pause(0.05)
-        await one.sees("☤ Hermes", "message 0")
+            return "☤ Hermes" in one.seen and "message 0" in one.seen
+
+        await one.until(at_the_top)
 
 
 async def test_a_block_is_folded_and_opened_by_a_click(tmp_path):

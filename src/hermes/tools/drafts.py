@@ -52,6 +52,8 @@ class Drafts:
                 await self._store(draft.real, draft.after)
                 written.append(draft)
         except Exception:
+            # Anything, for the files may be a plugin's, and it goes on to the caller. Not a cancellation: putting back passes
+            # the gate, which could ask the person who has just said stop; the checkpoint has what was there.
             for draft in reversed(written):
                 await self._store(draft.real, draft.before)
             raise

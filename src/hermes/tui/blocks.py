@@ -9,6 +9,7 @@ Panel     Markdown that is not of the model: the reply of a command, what was sa
 Called    (calls.py) a tool call, while it runs and after
 """
 
+from abc import ABC, abstractmethod
 from typing import Literal
 
 from msgspec import Struct
@@ -45,7 +46,7 @@ class View(Struct, frozen=True):
         return getattr(self, part) if part else "open"
 
 
-class Block:
+class Block(ABC):
     """Something drawn in lines. `state` is what the person chose for this one, against what the view says."""
 
     part: Part = ""
@@ -67,8 +68,8 @@ class Block:
         """Open what is folded, fold what is open."""
         self.state = "folded" if self.shown(view) == "open" else "open"
 
-    def lines(self, width: int, view: View) -> list[Content]:
-        raise NotImplementedError
+    @abstractmethod
+    def lines(self, width: int, view: View) -> list[Content]: ...
 
 
 class Said(Block):

@@ -252,6 +252,7 @@ async def test_each_failure_is_one_line(rules: Rules, line: str, tmp_path: Path)
 async def test_an_issuer_that_says_who_it_is_is_believed(tmp_path: Path) -> None:
     async with AuthServer(Rules(iss=True)) as server:
         await login(account(server, tmp_path), browse)
+        assert await use(server, authority(server, tmp_path)) == 200
 
 
 async def test_nobody_who_logs_in_is_a_timeout(tmp_path: Path) -> None:

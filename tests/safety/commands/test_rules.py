@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
@@ -85,12 +86,10 @@ def test_an_interpreter_of_a_virtual_environment_is_the_projects_own(workspace: 
     assert decide(".venv/bin/python -m pip install x") == "ask"
 
 
-def test_what_lies_in_the_temporary_folder_is_not_overwritten_unasked(tmp_path: Path, decide: Decide) -> None:
+def test_what_lies_in_the_temporary_folder_is_not_overwritten_unasked(decide: Decide) -> None:
     assert decide("echo x > /tmp/a-name-that-nobody-has-taken") == "allow"
-    there = tmp_path / "there"
-    there.touch()
-    if str(there).startswith("/tmp/"):
-        assert decide(f"echo x > {there}") == "ask"
+    with NamedTemporaryFile(dir="/tmp") as there:
+        assert decide(f"echo x > {there.name}") == "ask"
 
 
 @pytest.mark.parametrize("command", ["git status", "touch a", "echo x > a", "make", "rm a"])

@@ -111,9 +111,10 @@ def test_masking_twice_changes_nothing_more():
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_a_secret_cut_in_pieces_is_masked_as_if_it_were_whole(size: int):
     redactor = Redactor()
-    for row in ROWS:
-        if len(row["text"]) < 200 * size:
-            assert streamed(redactor, row["text"], size) == redactor.mask(row["text"])
+    texts = [row["text"] for row in ROWS if len(row["text"]) < 200 * size]
+    assert len(texts) > len(ROWS) / 2
+    for text in texts:
+        assert streamed(redactor, text, size) == redactor.mask(text)
 
 
 def test_a_stream_gives_back_words_as_soon_as_they_are_certain():

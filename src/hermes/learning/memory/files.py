@@ -1,7 +1,6 @@
 """MEMORY.md and USER.md: written whole, one process at a time, and never over what somebody else has put there."""
 
 import asyncio
-import fcntl
 import os
 import random
 import time
@@ -9,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hermes.config import replace_private
+from hermes.config import replace_private, took_lock
 from hermes.learning.memory.text import NAMES
 from hermes.protocol.errors import UserError
 from hermes.protocol.targets import Target
@@ -53,7 +52,7 @@ class MemoryFiles:
         handle = os.open(self.folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             deadline = time.monotonic() + PATIENCE
-            while not _took(handle):
+            while not took_lock(handle):
                 if time.monotonic() > deadline:
                     hint = "end the hermes process that hangs, and try again"
                     raise UserError(f"another process has kept {self.folder} locked for {PATIENCE:.0f} s", hint)
@@ -73,14 +72,6 @@ class MemoryFiles:
         """In the folder of the real file, which a link may lead to: only there it can take the file's place at once."""
         real = self.path(target).resolve()
         return real.with_name(f".{real.name}.next")
-
-
-def _took(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _read(path: Path) -> str | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hermes.config import took_lock
 from hermes.learning.skills.lock import Lock, Pin, Trust
 from hermes.learning.skills.parse import FILE, Skill, check_name, read_skill
 from hermes.learning.skills.scan import Judge, Scan, scan
@@ -275,12 +276,9 @@ def _is_nobodys(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return took_lock(handle)
     finally:
         os.close(handle)
-    return True
 
 
 def _hash(folder: Path) -> str:
