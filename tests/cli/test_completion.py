@@ -1,6 +1,5 @@
 """`hermes completion`: each shell offers the commands, actions, flags and values that there are."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def test_bash_completes_commands_actions_flags_and_values(script: Path) -> None:
     assert typed("hermes", "completion", "") >= {"bash", "zsh", "fish"}
 
 
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh not installed")
+@pytest.mark.needs("zsh")
 @pytest.mark.parametrize("script", ["zsh"], indirect=True)
 def test_zsh_completes_the_same(script: Path) -> None:
     def typed(*words: str) -> set[str]:
@@ -77,7 +76,7 @@ def test_zsh_completes_the_same(script: Path) -> None:
     assert "ERROR" in typed("hermes", "logs", "--level", "E")
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish not installed")
+@pytest.mark.needs("fish")
 @pytest.mark.parametrize("script", ["fish"], indirect=True)
 def test_fish_completes_the_same(script: Path) -> None:
     def typed(line: str) -> set[str]:
