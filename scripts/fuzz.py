@@ -7,6 +7,7 @@ a find.
 
 import argparse
 import os
+import string
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +25,10 @@ SLOWEST = 30
 LONGEST = 2_000
 
 Check = Callable[[bytes], None]
+SPREAD = {0xDC80 + at: 0x100 + at * (0x10FFFF - 0x100) // 127 for at in range(1, 128)}
+"""What a byte that is no UTF-8 stands for: characters from all over Unicode. Only the first of them stays a lone surrogate."""
+RARE = {ord(letter): 0x10FFFF - at * 0x4000 for at, letter in enumerate("0123456789" + string.ascii_letters)}
+"""Letters for letters from far beyond; the signs between them, which a parser goes by, stay."""
 SEEDS = {"shell": "commands", "urls": "urls", "redactor": "secrets", "paths": "paths", "sse": ""}
 
 
@@ -94,11 +99,16 @@ def plant_seeds(name: str, corpus: Path) -> None:
         (corpus / f"seed{number:04d}").write_text(text, errors="replace")
 
 
+def text_from(data: bytes) -> str:
+    """Text in which a single changed byte can be a rare character; replaced by U+FFFD they would all be the same."""
+    return data.decode(errors="surrogateescape").translate(SPREAD)
+
+
 # What must hold for any input. Each is imported only when it is fuzzed, because the import is what is instrumented.
 
 
 def shell() -> Check:
-    """Every command has a verdict with a rule, also twice over."""
+    """Every command has a verdict with a rule, also twice over, and in letters that no grammar was written for."""
     from hermes.protocol.actions import Origin, RunCommand
     from hermes.safety.gate import Gate, Policy
     from hermes.safety.places import Places
@@ -110,10 +120,12 @@ def shell() -> Check:
     origin = Origin(surface="fuzz", session="fuzz", workspace="/home/me/work")
 
     def check(data: bytes) -> None:
-        action = RunCommand(data.decode(errors="replace"), "/home/me/work")
+        text = text_from(data)
+        action = RunCommand(text, "/home/me/work")
         verdict = gate.judge(action, origin)
         assert verdict.rule and verdict.why and verdict == gate.judge(action, origin)
         gate.choices(action, origin)
+        assert gate.judge(RunCommand(text.translate(RARE), "/home/me/work"), origin).rule
 
     return check
 
@@ -125,7 +137,7 @@ def urls() -> Check:
     from hermes.safety.urls import judge_url, parse
 
     def check(data: bytes) -> None:
-        text = data.decode(errors="replace")
+        text = text_from(data)
         for url in (text, f"http://{text}", f"https://example.com{text}"):
             if judge_url(url, {}, []).decision == "allow":
                 host = parse(url).host.strip("[]")
@@ -150,7 +162,7 @@ def redactor() -> Check:
 
     def check(data: bytes) -> None:
         size = data[0] % 32 + 1 if data else 1
-        text = data[1:].decode(errors="replace")
+        text = text_from(data[1:])
         whole = f"{text}{secret}{text[::-1]}"
         once = masks.mask(whole)
         assert secret not in once
@@ -167,7 +179,7 @@ def paths() -> Check:
     from hermes.safety.paths import Outside, beneath, judge_path, judge_skill_file
 
     def check(data: bytes) -> None:
-        path = data.decode(errors="replace")
+        path = text_from(data)
         judge_skill_file(path)
         for op in ("read", "write", "extract"):
             allowed = judge_path(path, op, "/srv/work").decision == "allow"

@@ -37,6 +37,8 @@ def judge_path(path: str, op: Op, root: str) -> Verdict:
         if op == "write" and not names:
             raise Outside("folder", "the path is the folder itself")
         check_links(root, names)
+        # Where `link/..` is depends on who reads it: Hermes takes both away, the kernel goes up from where the link leads.
+        check_links(root, (path,))
     except Outside as outside:
         return Verdict("block", outside.rule, str(outside))
     return Verdict("allow", "beneath")
@@ -56,6 +58,9 @@ def judge_skill_file(path: str) -> Verdict:
 def beneath(path: str, root: str, *, absolute: bool) -> tuple[str, ...]:
     """The names from the root to a path, or Outside; `absolute` lets a path name the root itself in front."""
     _check_spelling(path)
+    if not absolute and path[1:2] == ":" and path[0].isalpha():
+        # C:x is a name here, and lies on a drive where Windows unpacks it.
+        raise Outside("absolute", "the path names a drive")
     if path.startswith("/"):
         path = _relative(path, root, absolute=absolute)
     for reading in _readings(path):

@@ -63,6 +63,44 @@ def test_the_corpus_is_large_and_half_of_it_harmless():
     assert 0.35 <= len(HARMLESS) / len(ROWS) <= 0.65
 
 
+@pytest.mark.parametrize(
+    "name", words("admin_password example.com_password backend_token profileToken ADMIN_TOKEN GITHUB_PAT")
+)
+def test_a_name_is_not_harmless_because_a_word_in_it_ends_like_one_that_is(name: str):
+    # min, com, end and file are harmless in front of a token; admin, backend and profile are not.
+    assert Redactor().mask(f"{name}=aB3dE5fG7hI9jK1l") == f"{name}={MASK}"
+
+
+@pytest.mark.parametrize("name", words("nextPageToken page_token gcpPublicKey min_token compass BYPASS HOST_PAT"))
+def test_names_that_only_sound_secret_are_left_alone(name: str):
+    text = f"{name}=aB3dE5fG7hI9jK1l"
+    assert Redactor().mask(text) == text
+
+
+def test_letters_of_a_picture_are_no_key():
+    token = "EA" + "A" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5" * 2
+    picture = "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5" * 2 + "/" + token
+    assert Redactor().mask(picture) == picture
+    assert Redactor().mask(token) == f"EAAa{MASK}"
+
+
+def test_a_key_is_masked_when_it_is_wrapped_in_base64_or_hexadecimal():
+    for wrapped in (base64.b64encode(GITHUB.encode()).decode(), GITHUB.encode().hex()):
+        assert Redactor().mask(f"echo {wrapped} | decode") == f"echo {wrapped[:4]}{MASK} | decode"
+
+
+def test_a_private_key_is_masked_when_it_is_quoted_or_put_together_of_strings():
+    line = "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
+    for text in (
+        f"> {begin}\n> {line}\n> {line}\n> {end}",
+        f'"{begin}\\n" +\n  "{line}\\n" +\n  "{line}\\n" +\n  "{end}"',
+    ):
+        assert line not in Redactor().mask(text)
+    code = f'if "{begin}" in text and "{end}" in text: return "this is one of them"'
+    assert Redactor().mask(code) == code
+
+
 def test_a_mask_says_which_key_it_was_and_nothing_of_a_short_one():
     assert Redactor().mask(f"use {GITHUB} now") == f"use {GITHUB[:4]}{MASK} now"
     assert Redactor().mask("password: hunter2") == f"password: {MASK}"

@@ -33,7 +33,7 @@ _SETTINGS = Pattern(
 )
 _EVALUATE = listed("ghc raku groovy scala kotlin kotlinc clj ocaml nim crystal swift lein racket guile sbcl")
 _RISKY = Pattern(
-    r"system|shell|exec|process|spawn|popen|delete|unlink|remove|rmdir|write|http|socket|url|spit|\brun\b|open|eval\b|`",
+    r"system|shell|exec|command|process|spawn|popen|delete|unlink|remove|rmdir|write|http|socket|url|spit|\brun\b|open|eval\b|`",
     re.I,
 )
 

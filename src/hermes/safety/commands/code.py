@@ -1,4 +1,4 @@
-"""Interpreters: code on the command line is read as far as it can be, a script of the working folder is work."""
+"""Python: code on the command line is read by its tree, a script of the working folder is work."""
 
 import re
 from collections.abc import Callable
@@ -6,9 +6,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands.argv import has, listed, operands, value_of
+from hermes.safety.commands import foreign
+from hermes.safety.commands.argv import has, value_of
 from hermes.safety.commands.building import builds
+from hermes.safety.commands.databases import sql
 from hermes.safety.commands.ground import Ground
+from hermes.safety.commands.handed import apart
 from hermes.safety.commands.packages import tool, yarn
 from hermes.safety.commands.programs import BUILD
 from hermes.safety.commands.rehearsal import only_tells
@@ -18,73 +21,13 @@ from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.targets import named_target
 from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
 from hermes.safety.patterns import Pattern
-
-# Words of other languages that start programs, change files, reach other machines or run text.
-_RISKY: dict[str, Pattern] = {
-    "perl": Pattern(
-        r"\b(system|exec|unlink|rmdir|rename|qx|fork|kill|eval|pack|unpack|chmod|chown|truncate|syswrite|symlink|rmtree|remove_tree|socket|connect|require|do)\b|`|\bopen\b[^;]*[|>+]|IO::|LWP|HTTP|Socket|use\s+(POSIX|File)|/ee?\b.*e"
-    ),
-    "ruby": Pattern(
-        r"-r(?!(json|set|yaml|csv|date|time|pp)$)|\b(system|exec|spawn|fork|eval|instance_eval|class_eval|send|public_send|unpack1?|syscall|load|trap|rmdir|rm_rf?|unlink|delete|rename)\b|`|%x|FileUtils|IO\.(popen|write)|Open3|Socket|Net::|open-uri|File\.(delete|write|unlink|rename|open|chmod)|\bopen\s*\(?\s*['\"]\||HTTParty|RestClient|Faraday|Process\.|Kernel|Base64|Marshal|URI\.open|Dir\.(rmdir|delete)"
-    ),
-    "node": Pattern(
-        r"child_process|\b(exec|execSync|spawn|spawnSync|fork|eval|Function|fetch|atob|unlink\w*|rm|rmSync|rmdir\w*|writeFile\w*|appendFile\w*|rename\w*|truncate\w*|chmod\w*|createWriteStream|cp|cpSync|copyFile\w*|symlink\w*|openSync|writeSync|WebSocket)\s*\(|['\"](axios|got|undici|node-fetch|ws|superagent|shelljs|execa|zx)['\"]|\b(net|http|https|http2|dgram|tls|vm|worker_threads|cluster|inspector|repl)\b['\"]|process\.(kill|binding|dlopen|mainModule)|Buffer\.from|import\(|constructor|globalThis\[|Deno\.|Bun\.(spawn|write|\$)"
-    ),
-    "php": Pattern(
-        r"\b(system|exec|shell_exec|passthru|popen|proc_open|pcntl_\w+|unlink|rmdir|rename|file_put_contents|fopen|fwrite|eval|assert|base64_decode|fsockopen|curl_\w+|mail|copy|include|require|create_function|call_user_func\w*|chmod|chown|symlink|touch|mkdir|stream_socket_\w+|gzinflate|str_rot13)\b|`|\$\w+\s*\("
-    ),
-    "lua": Pattern(r"os\.(execute|remove|rename|exit)|io\.(popen|open|output)|load|dofile|require|socket"),
-    "R": Pattern(
-        r"\b(system2?|unlink|file\.(remove|rename)|eval|parse|source|download\.file|install[\w.]*|writeLines|write\w*|file\.copy|saveRDS|save|sink|shell|pkg_install)\s*\(|\b(remotes|devtools|pak|BiocManager|pacman|renv|httr2?|curl)::"
-    ),
-    "elixir": Pattern(r"System\.(cmd|shell|halt)|:os\.|File\.(rm|write|rename|cp)|Code\.|Port\.|:httpc|Mix\.install"),
-    "julia": Pattern(r"\b(run|rm|mv|cp|write|eval|download|include|ccall)\(|`|Pkg\.|HTTP\.|Sockets"),
-    "octave": Pattern(r"\b(system|shell_cmd|unix|delete|unlink|rmdir|eval|popen|fopen|urlwrite|urlread|save|exec)\b"),
-}
-_SAME = {
-    "nodejs": "node",
-    "bun": "node",
-    "deno": "node",
-    "luajit": "lua",
-    "Rscript": "R",
-    "lua5.3": "lua",
-    "lua5.4": "lua",
-    "iex": "elixir",
-    "octave-cli": "octave",
-    "matlab": "octave",
-    "tsx": "node",
-    "ts-node": "node",
-}
-_CODE_OPTIONS = {
-    "perl": listed("-e -E -pe -ne -ple -nle -lne -lpe -pi -i -0pe -0ne -ane -lane -pie -i.bak"),
-    "ruby": ["-e", "-ne", "-pe"],
-    "node": ["-e", "-p", "--eval", "--print", "-pe"],
-    "php": ["-r"],
-    "lua": ["-e"],
-    "R": ["-e"],
-    "elixir": ["-e", "--eval"],
-    "julia": ["-e", "-E", "--eval"],
-    "octave": ["--eval", "-batch", "-r"],
-}
-_VALUED = (
-    "-W",
-    "-X",
-    "-I",
-    "-r",
-    "--require",
-    "--loader",
-    "--import",
-    "-C",
-    "-M",
-    "-d",
-    "-Q",
-    "--check-hash-based-pycs",
-    "--env-file",
-)
+from hermes.safety.places import ALLOW
 
 
 def python(step: Step, ground: Ground) -> Verdict:
-    args = list(step.args)
+    args = apart(step.name, step.args)
+    if has(args[:1], "-i") and (step.input.text != "" or step.input.files not in ((), ("/dev/null",))):
+        return ask(HIDDEN, "python -i runs what it is fed, behind everything else")
     at = 0
     while at < len(args) and args[at].startswith("-") and args[at] != "-":
         word = args[at]
@@ -128,8 +71,20 @@ def _python_code(step: Step, ground: Ground, text: str) -> Verdict:
     found = look(text)
     if found.trouble:
         return ask("code", found.trouble)
+    if strange := next(
+        (folder for folder in found.loads if not ground.is_inside(step, _from_home(folder, ground))), ""
+    ):
+        return ask("outside-code", f"it takes code from {strange}, outside the working folder")
+    for statement in found.statements:
+        if (verdict := sql(statement, local=True)).decision != ALLOW:
+            return verdict
     # The shell texts in it were walked already, as programs of their own.
-    return ground.writing(step, found.writes) or ground.reading(step, found.reads) or (WORKS if found.writes else READS)
+    writes, reads = ([_from_home(path, ground) for path in paths] for paths in (found.writes, found.reads))
+    return ground.writing(step, writes) or ground.reading(step, reads) or (WORKS if writes else READS)
+
+
+def _from_home(path: str, ground: Ground) -> str:
+    return ground.places.user_home + path[1:] if path == "~" or path.startswith("~/") else path
 
 
 _SAFE_MODULES = Pattern(
@@ -192,75 +147,9 @@ def _python_module(step: Step, ground: Ground, rest: list[str]) -> Verdict:
     return WORKS if not target else ground.writing(step, args[-1:]) or WORKS
 
 
-def interpreter(step: Step, ground: Ground) -> Verdict:
-    """perl, ruby, node, php, lua: no tree of theirs here, so words that could do harm in their code ask."""
-    name = re.sub(r"\d[\d.]*$", "", step.name)
-    language = _SAME.get(name, name)
-    args = list(step.args)
-    loaded = (
-        value_of(args, "-r", "--require", "--import", "--loader", "--experimental-loader")
-        if language == "node"
-        else None
-    )
-    if loaded and not re.fullmatch(r"@?\w[\w./-]*", loaded) and not ground.is_inside(step, loaded):
-        return ask(HIDDEN, "node is told to load other code first")
-    codes = _codes(language, args)
-    libraries = [arg[2:] for arg in args if re.match(r"-I.", arg)] if language in ("perl", "ruby") else []
-    if not all(ground.is_inside(step, folder) for folder in libraries):
-        return ask(HIDDEN, f"{name} is told to take code from outside the working folder")
-    if not codes:
-        words = operands(args, _VALUED)
-        if language == "php" and (place := value_of(args, "-S")):
-            return WORKS if re.match(r"localhost:|127\.", place) else ask("way-in", f"php listens on {place}")
-        if has(args, "--version", "-v", "--help", "--check", "-c", "--syntax-check") and (
-            not words or language in ("node", "ruby", "perl")
-        ):
-            return READS
-        if language == "node" and has(args, "--test"):
-            return WORKS
-        if not words or words[0] == "-":
-            known = step.input.text and UNKNOWN not in step.input.text and not FETCHERS & set(step.input.programs)
-            return _foreign(step, ground, language, [step.input.text or ""], []) if known else fed(step)
-        if words[:1] in (["test"], ["run"]) and name in ("bun", "deno"):
-            return named_target(name, words[1:2])
-        if step.script and step.script != UNKNOWN:
-            return worst([script_file(step, ground, words[0]), _foreign(step, ground, language, [step.script], [])])
-        if (
-            language == "php"
-            and words[0] == "artisan"
-            and {"migrate:fresh", "migrate:reset", "db:wipe", "migrate:rollback"} & set(words)
-        ):
-            return ask("database", "artisan empties the database")
-        return script_file(step, ground, words[0])
-    files = [word for word in operands(args, _CODE_OPTIONS.get(language, [])) if word not in codes]
-    edits = language in ("perl", "ruby") and any(re.match(r"-\w*i", arg) for arg in args)
-    return _foreign(step, ground, language, codes, files if edits else [])
-
-
 def bun(step: Step, ground: Ground) -> Verdict:
     """bun runs code on the command line as node does, and scripts of the project as yarn does."""
-    return (interpreter if has(step.args, "-e", "--eval", "-p", "--print") else yarn)(step, ground)
-
-
-def _codes(language: str, args: list[str]) -> list[str]:
-    loads = {"perl": "-M", "ruby": "-r"}.get(language, "\0")
-    found = [arg for arg in args if arg.startswith(loads)]
-    for at, arg in enumerate(args[:-1]):
-        letters = language in ("perl", "ruby") and re.fullmatch(r"-[\w.]*[eE]", arg)
-        if (arg in _CODE_OPTIONS.get(language, []) and arg not in ("-pi", "-i", "-i.bak")) or letters:
-            found.append(args[at + 1])
-    return found
-
-
-def _foreign(step: Step, ground: Ground, language: str, codes: list[str], files: list[str]) -> Verdict:
-    for code in codes:
-        if UNKNOWN in code:
-            return ask(HIDDEN, "a part of the code is put in only when it runs")
-        if found := (_RISKY.get(language) or _RISKY["node"]).search(code):
-            return ask("code", f"{found.group().strip()[:30]} in the code can do harm")
-        if verdict := ground.reading(step, re.findall(r"[~/][\w.~/*-]+", code)):
-            return verdict
-    return ground.writing(step, files) or WORKS if files else READS
+    return (foreign.interpreter if has(step.args, "-e", "--eval", "-p", "--print") else yarn)(step, ground)
 
 
 def interpreter_rule(name: str) -> Callable[[Step, Ground], Verdict] | None:
@@ -268,4 +157,4 @@ def interpreter_rule(name: str) -> Callable[[Step, Ground], Verdict] | None:
     plain = re.sub(r"(?<=[a-zA-Z])\d[\d.]*$", "", name)
     if plain in ("python", "pypy", "python3"):
         return python
-    return interpreter if plain in _RISKY or plain in _SAME or name in _SAME else None
+    return foreign.interpreter if foreign.is_known(plain) or foreign.is_known(name) else None

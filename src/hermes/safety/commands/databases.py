@@ -14,7 +14,7 @@ from hermes.safety.patterns import Pattern
 _TEXT = Pattern(r"'(?:[^']|'')*'|\"[^\"]*\"")
 _COMMENT = Pattern(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _LOOKS = Pattern(
-    r"\s*(select|show|explain|describe|desc|with|values|use|begin|commit|end|analyze|help|table|pragma|\\[dlztconqx]\S*|\.(tables|schema|mode|headers?|databases|indexes|indices|dump|quit|exit|help|width|nullvalue|show|stats))\b",
+    r"\s*(select|from|summarize|show|explain|describe|desc|with|values|use|begin|commit|end|analyze|help|table|pragma|\\[dlztconqx]\S*|\.(tables|schema|mode|headers?|databases|indexes|indices|dump|quit|exit|help|width|nullvalue|show|stats))\b",
     re.I,
 )
 _ADDS = Pattern(
@@ -29,7 +29,12 @@ _DESTROYS = Pattern(
     re.I | re.DOTALL,
 )
 _CHANGES_ROWS = Pattern(r"\b(delete\s+from|update\s+\S+\s+set)\b", re.I)
+# A database with such a name is the one that people use, on whichever machine.
+_IN_USE = Pattern(r"(?:.*[_=/-])?(?:prod|production|live)(?:[_-].*)?", re.I)
 _ALL_ROWS = Pattern(r"\bwhere\s+(1\s*=\s*1|true|1)\s*(;|$)", re.I)
+
+# Where nothing is kept, nothing is lost by these.
+_IN_MEMORY = Pattern(r"\bdrop\s+(?:table|view|index)\b|\btruncate\b|\bdelete\s+from\b", re.I)
 
 
 def sql(text: str, *, local: bool) -> Verdict:
@@ -62,7 +67,8 @@ def server(step: Step, ground: Ground) -> Verdict:
     args = list(step.args)
     host = value_of(args, "-h", "--host", "-H", "--hostname") or ""
     where = " ".join([host, *(arg for arg in args if "://" in arg)])
-    local = not where.strip() or bool(re.search(r"localhost|127\.0\.0\.1|@/|::1", where))
+    here = not where.strip() or bool(re.search(r"localhost|127\.0\.0\.1|@/|::1", where))
+    local = here and not any(_IN_USE.fullmatch(arg) for arg in args)
     options = ("-c", "--command", "-e", "--execute", "--query", "-q", "-Q", "--eval", "--sql")
     texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in options]
     texts += [
@@ -80,17 +86,17 @@ def server(step: Step, ground: Ground) -> Verdict:
 
 
 def sqlite(step: Step, ground: Ground) -> Verdict:
-    words = operands(step.args, ("-separator", "-cmd", "-init", "-newline", "-nullvalue"))
-    if verdict := ground.writing(step, words[:1]):
+    """sqlite3 and duckdb: the first word is the file, and the rest are statements."""
+    args = step.args
+    words = operands(args, ("-separator", "-cmd", "-init", "-newline", "-nullvalue", "-c", "-f", "-s"))
+    kept = words[:1] not in ([], [":memory:"], [""])
+    if kept and (verdict := ground.writing(step, words[:1])):
         return verdict
-    if value_of(step.args, "-init"):
-        return ask("database", "sqlite3 is told elsewhere what to do")
-    texts = [
-        *words[1:],
-        *([step.input.text] if step.input.text else []),
-        *([cmd] if (cmd := value_of(step.args, "-cmd")) else []),
-    ]
-    verdicts = [sql(text, local=True) for text in texts]
+    if has(args, "-init") or (step.name == "duckdb" and "-f" in args):
+        return ask("database", f"{step.name} is told elsewhere what to do")
+    texts = [*words[1:], *([step.input.text] if step.input.text else [])]
+    texts += [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-cmd", "-c", "-s")]
+    verdicts = [sql(text if kept else _IN_MEMORY.sub("select", text), local=True) for text in texts]
     return next(
         (verdict for verdict in verdicts if verdict.decision != "allow"),
         WORKS if WORKS in verdicts or not texts else READS,

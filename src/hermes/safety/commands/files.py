@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from hermes.protocol.actions import Verdict
+from hermes.safety.commands import editors
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
 from hermes.safety.commands.removal import empties, find, rm
@@ -167,21 +168,6 @@ def outputs(*options: str) -> Callable[[Step, Ground], Verdict]:
     return judged
 
 
-_EDITOR_RUNS = Pattern(
-    r"\+(?!\d*$|/)|-[a-zA-Z]*[cSsuUe][a-zA-Z]*$|-(f|l|w|W)$|--(cmd|eval|script|batch|headless|load|remote|speller)"
-)
-
-
-def editor(step: Step, ground: Ground) -> Verdict:
-    """vim, nano, emacs: a file to edit is fine, a command to run is not."""
-    plain = step.name in ("nano", "pico", "micro") and not has(step.args, "-s", "--speller")
-    if not plain and any(_EDITOR_RUNS.match(arg) for arg in step.args):
-        return ask("hidden-code", f"{step.name} is told here what to run")
-    if step.input.text != "":
-        return ask("hidden-code", f"{step.name} is fed what to do")
-    return _written(step, ground)
-
-
 _XXD = ("-c", "-g", "-l", "-s", "-o", "-n", "-cols", "-len", "-seek")
 
 RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
@@ -221,9 +207,7 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
         ("split", "csplit"),
         lambda step, ground: ground.writing(step, operands(step.args, ("-l", "-b", "-n", "-a"))[1:] or ["."]) or WORKS,
     ),
-    **dict.fromkeys(
-        ("vim", "vi", "nvim", "nano", "emacs", "ed", "ex", "view", "code", "micro", "pico", "joe", "hx", "subl"), editor
-    ),
+    **dict.fromkeys(editors.NAMES, editors.editor),
     **dict.fromkeys(("dos2unix", "unix2dos", "rename", "prename"), makes),
     "mkdir": lambda step, ground: (
         ground.writing(step, [w for w in operands(step.args, ("-m", "--mode")) if w[:1] != UNKNOWN]) or WORKS
@@ -242,4 +226,5 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
         or (WORKS if operands(step.args, _XXD)[1:] else READS)
     ),
     "sponge": makes,
+    "say": outputs("-o", "--output-file"),
 }

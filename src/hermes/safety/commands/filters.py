@@ -1,4 +1,4 @@
-"""awk, sed and jq: little languages that mostly print, and can also start programs and write files."""
+"""awk and jq: little languages that mostly print; awk can also start programs and write files."""
 
 import re
 from collections.abc import Callable
@@ -9,14 +9,21 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, operands, value_of
 from hermes.safety.commands.ground import Ground, pieces
 from hermes.safety.commands.scripts import HIDDEN, script_file
+from hermes.safety.commands.sed import sed
 from hermes.safety.commands.steps import Step
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.verdicts import READS, WORKS, ask
 from hermes.safety.patterns import Pattern
 
 _AWK_RISKY = Pattern(
-    r"system\s*\(|\|\s*(getline|&|\")|\"\s*\|\s*getline|\|\s*getline|print[^;}\n|]*\|(?!\|)|/inet|@(load|include)|print[^;}\n]*>>?\s*[\"$(\w/]"
+    r"@\s*\w+\s*\(|system\s*\(|\|\s*(getline|&|\")|\"\s*\|\s*getline|\|\s*getline|print[^;}\n|]*\|(?!\|)|/inet|@(load|include)|print[^;}\n]*>>?\s*[\"$(\w/]"
 )
+# What goes through these comes back as text, in another order or another form.
+_AWK_SORTS = Pattern(
+    r"\|\s*\"(sort|uniq|column|tac|nl|cat|wc|head|tail)( +-[\w,.=-]+)*\"|\"date( +[+\w%: -]+)?\"\s*\|\s*getline\b"
+)
+_AWK_WRITES = Pattern(r">>?\s*\"([^\"]+)\"")
+_AWK_READS = Pattern(r"getline\s*\w*\s*<\s*\"([^\"]*)\"")
 
 
 def awk(step: Step, ground: Ground) -> Verdict:
@@ -35,54 +42,17 @@ def awk(step: Step, ground: Ground) -> Verdict:
     if file:
         return script_file(step, ground, file)
     code, *files = words or [""]
+    if code.strip() == UNKNOWN:
+        return ask(HIDDEN, "nobody can tell what awk is told to do")
+    files += _AWK_READS.findall(code)
+    code = _AWK_SORTS.sub("", code)
     if found := _AWK_RISKY.search(re.sub(r"/(?:\\.|[^/\n\\])*/", "//", code)) or _AWK_RISKY.search(code):
-        target = re.search(r">>?\s*\"([^\"]+)\"", code)
-        if target and not re.search(r"system|getline|\||inet", code):
-            return ground.writing(step, [target[1]]) or WORKS
+        if not _AWK_RISKY.search(_AWK_WRITES.sub("", code)) and not re.search(r"system|getline|\||inet", code):
+            return ground.writing(step, _AWK_WRITES.findall(code)) or WORKS
         return ask("code", f"{found.group()[:30]} has awk start a program or write")
     if UNKNOWN in code and not re.search(rf"\"[^\"]*{UNKNOWN}|{UNKNOWN}", code):
         return ask(HIDDEN, "a part of the code is put in only when it runs")
     return ground.reading(step, files) or READS
-
-
-_SED_CHANGE = Pattern(
-    r"[sy](?P<mark>[^\w\s\\;])((?:\\.|(?!(?P=mark)).)*)(?P=mark)((?:\\.|(?!(?P=mark)).)*)(?P=mark)(?P<flags>[a-zA-Z0-9]*)(?P<file>[ ]\S+)?",
-    re.DOTALL,
-)
-_SED_ADDRESS = Pattern(r"(^|[;{}\n,!])\s*(?:/(?:\\.|[^/\\\n])*/|\\(.)(?:(?!\2).)*\2)")
-_SED_FILES = Pattern(r"(?:^|[;{}\s\d$!,])([wWrR])\s+(\S+)")
-_SED_RUNS = Pattern(r"(?:^|[;{}\n\d$!,])\s*e(?:\s|$|;)")
-
-
-def sed(step: Step, ground: Ground) -> Verdict:
-    args = list(step.args)
-    scripts = [args[at + 1] for at, arg in enumerate(args[:-1]) if re.fullmatch(r"-[nEsruz]*e|--expression", arg)]
-    scripts += [arg.partition("=")[2] for arg in args if arg.startswith("--expression=")]
-    words = operands(args, ("-e", "--expression", "-f", "--file", "-l", "-ne", "-Ee"))
-    if value_of(args, "-f", "--file"):
-        return script_file(step, ground, value_of(args, "-f", "--file") or "")
-    if not scripts:
-        scripts, words = words[:1], words[1:]
-    writes: list[str] = []
-    for script in scripts:
-        for change in _SED_CHANGE.finditer(script):
-            if "e" in change["flags"]:
-                return ask("code", "the flag e has sed start a program")
-            if "w" in change["flags"] and change["file"]:
-                writes.append(change["file"].strip())
-        rest = re.sub(r"(?:^|[;{}\n\d$])\s*[aic]\\?.*", "", _SED_ADDRESS.sub(r"\1", _SED_CHANGE.sub("", script)))
-        if _SED_RUNS.search(rest):
-            return ask("code", "the command e has sed start a program")
-        for letter, file in _SED_FILES.findall(rest):
-            if letter in "rR" and (verdict := ground.reading(step, [file])):
-                return verdict
-            writes += [file] * (letter in "wW")
-    edits = any(re.match(r"-[nErsuz]*i|--in-place", arg) for arg in args)
-    if edits and any(word.startswith(UNKNOWN) for word in words):
-        return ask("unknown-target", "nobody can tell which files sed would change")
-    if verdict := ground.writing(step, [*writes, *(words if edits else [])]) or ground.reading(step, words):
-        return verdict
-    return WORKS if edits or writes else READS
 
 
 def jq(step: Step, ground: Ground) -> Verdict:

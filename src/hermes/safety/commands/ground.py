@@ -59,12 +59,17 @@ class Ground(Struct, frozen=True):
         return all(inside(path, self.workspace) for path in self.paths(step, text))
 
     def is_temporary(self, step: Step, text: str) -> bool:
-        """Whether a word names, from the root on, something in the folder for temporary files, but not all of it."""
+        """Whether a word names, from the root on, something in the folder for temporary files, but not all of it.
+
+        A home may lie there too; what is in it is not temporary.
+        """
         return (
             text.startswith(TEMPORARY)
             and UNKNOWN not in text
             and all(
-                any(inside(path, place) and path != place for place in TEMPORARY) and not inside(self.workspace, path)
+                any(inside(path, place) and path != place for place in TEMPORARY)
+                and not any(inside(kept, path) for kept in (self.workspace, self.places.user_home, self.places.home))
+                and not any(inside(path, home) for home in (self.places.user_home, self.places.home))
                 for path in self.paths(step, text)
             )
         )
@@ -102,7 +107,16 @@ class Ground(Struct, frozen=True):
 
     def _is_new_scratch(self, step: Step, text: str) -> bool:
         """Whether this makes a new temporary file: nothing of anybody's is lost, and nothing runs it."""
-        return self.is_temporary(step, text) and not (self.local and any(map(os.path.lexists, self.paths(step, text))))
+        return (self.is_temporary(step, text) or self._went_to_scratch(step, text)) and not (
+            self.local and any(map(os.path.lexists, self.paths(step, text)))
+        )
+
+    def _went_to_scratch(self, step: Step, text: str) -> bool:
+        """Whether a word is temporary behind a `cd /tmp/x`, and in the working folder if that `cd` fails."""
+        paths = {path_from(cwd, text) for cwd in step.cwds}
+        there = {path for path in paths if not inside(path, self.workspace)}
+        begun = any(cwd.startswith(TEMPORARY) and not inside(cwd, self.workspace) for cwd in step.cwds)
+        return begun and all(self.is_temporary(step, path) for path in there)
 
     def _matches(self, step: Step, text: str) -> Iterator[str]:
         """What a word or a pattern stands for; of patterns also the places of keys that it would match."""

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hermes.safety.commands.argv import SHELLS
 from hermes.safety.commands.syntax import UNKNOWN
@@ -54,7 +54,8 @@ def texts_for_a_shell(name: str, args: list[str]) -> list[str]:
             text = shell_text(args)
             return [] if text is None else [text]
         case _ if is_python(name):
-            codes = [args[at + 1] for at, arg in enumerate(args[:-1]) if re.fullmatch(r"-[A-Za-z]*c", arg)]
+            words = apart(name, args)
+            codes = [words[at + 1] for at, arg in enumerate(words[:-1]) if re.fullmatch(r"-[A-Za-z]*c", arg)]
             return [text for code in codes for text in texts_in_python(code)]
         case _:
             return []
@@ -91,9 +92,33 @@ def is_python(name: str) -> bool:
     return re.fullmatch(r"(python|pypy)[\d.]*", name) is not None
 
 
+# Letters that take no value, then the one behind which the code stands, then the code itself.
+_JOINED = {
+    "python": Pattern(r"(-[bBdEiIOPqRsSuvx]*[cm])(.+)", re.DOTALL),
+    "perl": Pattern(r"(-[acfglnpstTuUwWX0-9]*[eE])(.+)", re.DOTALL),
+    "ruby": Pattern(r"(-[acdlnpswWvy0-9]*e)(.+)", re.DOTALL),
+    "php": Pattern(r"(-[rRBE])(.+)", re.DOTALL),
+    "lua": Pattern(r"(-e)(.+)", re.DOTALL),
+    "julia": Pattern(r"(-[eE])(.+)", re.DOTALL),
+}
+_LONG = Pattern(r"(--(?:eval|print|run|process-code|execute))=(.*)", re.DOTALL)
+
+
+def apart(name: str, args: Sequence[str]) -> list[str]:
+    """The words of an interpreter with the code apart from its option: -ecode is -e code."""
+    joined = _JOINED.get(re.sub(r"(jit)?[\d.]*$", "", name).replace("pypy", "python"))
+    found: list[str] = []
+    for at, arg in enumerate(args):
+        if arg == "--":
+            return [*found, *args[at:]]
+        split = (joined and joined.fullmatch(arg)) or _LONG.fullmatch(arg)
+        found += split.groups() if split else [arg]
+    return found
+
+
 def texts_in_python(code: str) -> tuple[str, ...]:
-    """The texts that Python code hands to a shell, where it says them."""
-    if not re.search(r"system|popen|subprocess", code):
+    """The texts that Python code hands to a shell, where it says them, and those that would do what it does to files."""
+    if not re.search(r"system|popen|subprocess|remove|unlink|rm|rename|replace|move|copy", code):
         return ()
     # The parser of Python costs some milliseconds of import.
     from hermes.safety.commands.pycode import look

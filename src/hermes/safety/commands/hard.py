@@ -140,7 +140,8 @@ def _init(args: list[str]) -> Disaster | None:
 
 
 def _power(args: list[str]) -> Disaster | None:
-    return None if "-c" in args or "--show" in args or _only_help(args) else _OFF
+    # Alone, -h is no help: it turns the machine off a minute later.
+    return None if "-c" in args or "--show" in args or (_only_help(args) and "-h" not in args) else _OFF
 
 
 def _systemctl(args: list[str]) -> Disaster | None:

@@ -18,7 +18,7 @@ def copies_away(step: Step, ground: Ground) -> Verdict:
     args = list(step.args)
     if step.name not in ("scp", "rsync", "rclone"):
         return ask(RULE, f"{step.name} moves files to or from another machine")
-    if has(args, "-n", "--dry-run") and step.name in ("rsync", "rclone"):
+    if has(args, "-n", "--dry-run", "--list-only") and step.name in ("rsync", "rclone"):
         return READS
     if (
         value_of(args, "-e", "--rsh", "--rsync-path", "-S")
@@ -140,7 +140,8 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     ),
     **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet", "websocat", "cryptcat", "pwncat"), connects),
     **dict.fromkeys(
-        ("dig", "host", "nslookup", "drill", "ping", "ping6", "traceroute", "tracepath", "mtr", "whois"), names
+        ("dig", "host", "nslookup", "drill", "ping", "ping6", "traceroute", "tracepath", "mtr", "whois", "ssh-keyscan"),
+        names,
     ),
     "openssl": openssl,
     "ssh": ssh,

@@ -151,10 +151,11 @@ def wget(step: Step, ground: Ground) -> Verdict:
 def http(step: Step, ground: Ground) -> Verdict:
     """httpie and xh: a method or a field makes it send."""
     words = operands(step.args)
-    urls = [word for word in words if not word.isupper()][:1]
-    sends = any(word in ("POST", "PUT", "PATCH", "DELETE") for word in words) or any(
+    method = words.pop(0).upper() if len(words) > 1 and words[0].isalpha() else "GET"
+    urls = [f"localhost{url}" if url.startswith(":") else url for url in words[:1]]
+    sends = method in ("POST", "PUT", "PATCH", "DELETE") or any(
         re.search(r"\w(:?=|@)", word) and "://" not in word and "==" not in word for word in words
     )
-    if sends and ("DELETE" in words or not is_here(urls)):
+    if sends and (method == "DELETE" or not is_here(urls)):
         return ask(RULE, f"{step.name} sends something")
     return bad_url(step, ground, urls) or READS

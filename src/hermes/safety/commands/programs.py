@@ -14,7 +14,7 @@ SAY_ANYTHING = listed(
     "vgdisplay lvdisplay pvdisplay findmnt mountpoint ulimit umask namei lsns lslocks lsattr getfacl getcap cloc "
     "tokei scc figlet cowsay fortune lolcat pstack pmap pwdx sestatus findfs printenv env trap alias unalias enable "
     "suspend bg fg command builtin time ltrace strace xargs hostid tsort ldd uuidgen watch timeout nice dpkg-query "
-    "pkg-config lsb_release notify-send say beep iotop dstat nload nethogs atop glances powertop acpi systemd-cgls "
+    "pkg-config lsb_release notify-send beep iotop dstat nload nethogs atop glances powertop acpi systemd-cgls "
     "systemd-cgtop systemd-detect-virt systemd-path apt-file debsums lsinitramfs zdump ausearch aureport getsebool "
     "system_profiler ioreg vm_stat gpustat nvitop rocm-smi mongostat mongotop pg_isready lsirq lsmem lsipc lslogins "
     "lsscsi dnsdomainname nisdomainname finger pinky numactl jps jstat jstack xev wmctrl onefetch cpufetch dict wn "
@@ -43,7 +43,7 @@ READ_FILES = listed(
     "ms_print col colrm colcrt ul ptx groff nroff troff javap jdeps readtags utmpdump zipdetails llvm-nm llvm-objdump "
     "llvm-readelf llvm-dwarfdump llvm-size llvm-strings llvm-symbolizer llvm-cxxfilt gpgv pod2text terraform-docs "
     "infracost pdftohtml img2txt jp2a chafa catimg tiv numdiff cdiff git-quick-stats git-fame fq "
-    "htmlproofer linkchecker vnu tidy"
+    "htmlproofer linkchecker vnu tidy named-checkconf named-checkzone"
 )
 # The same, but their first operand is what they look for.
 SEARCH = listed(
@@ -52,7 +52,7 @@ SEARCH = listed(
 )
 # They build, test, format or check what is in the working folder.
 BUILD = listed(
-    "bmake ocamlfind ocamlopt racket sbcl guile stata runghc runhaskell vvp samtools bcftools bedtools pdfimages "
+    "luac bmake ocamlfind ocamlopt racket sbcl guile stata runghc runhaskell vvp samtools bcftools bedtools pdfimages "
     "textutil ssconvert docx2txt quarto gnuplot openapi-generator openapi-generator-cli snakemake nextflow manim "
     "mdbook zola hexo vitepress docusaurus ansible-lint yamlfmt prettierd dprint taplo buildifier pants gazelle "
     "ibazel swift-format wkhtmltopdf weasyprint libreoffice soffice ebook-convert ocrmypdf pdfunite pdfseparate "

@@ -8,6 +8,10 @@ from hermes.safety.patterns import Pattern
 
 _HELP = frozenset({"--help", "-help", "help", "--version", "-version", "--usage", "-V"})
 _DRY = listed("--dry-run --dryrun --simulate --just-print --noop --whatif --recon --no-act --dry_run")
+# With these -h is help, wherever it stands.
+_SHORT_HELP = listed(
+    "kubectl helm gh git cargo npm pnpm yarn uv poetry terraform tofu pulumi gcloud az flyctl hermes hatch"
+)
 # With these a word in front of --help is another program, which then runs.
 _RUN_OTHERS = SHELLS | listed("npx uvx bunx pnpx pipx python python3 node ruby perl php lua source . eval ssh nc")
 
@@ -23,7 +27,7 @@ def _asks_for_help(name: str, args: tuple[str, ...]) -> bool:
     if all(arg in _HELP for arg in args):
         return True
     *words, last = args
-    if last not in ("--help", "-help", "--usage"):
+    if last not in ("--help", "-help", "--usage") and not (last == "-h" and name in _SHORT_HELP):
         return args[0] == "help" and len(args) < 4
     most = 0 if name in _RUN_OTHERS else 1 if words[:1] in (["run"], ["exec"]) else 3
     return len(words) <= most and all(re.fullmatch(r"-{0,2}\w[\w:.-]*", word) for word in words)
@@ -50,7 +54,10 @@ def _is_dry(name: str, args: tuple[str, ...]) -> bool:
             return False
 
 
-_LOOKS = listed("list ls status version info doctor whoami history lint validate check-health healthcheck ping help")
+_LOOKS = listed(
+    "list ls status version info doctor whoami history lint validate check-health healthcheck ping help "
+    "ps images inspect describe search query outdated tree"
+)
 _PLAIN = Pattern(r"-{0,2}[a-z][a-z0-9:-]*|--[a-z-]+=[\w.-]+|\d+", re.I)
 _CHANGES = Pattern(
     r"-*(add|create|new|delete|remove|rm|set|put|update|write|send|push|publish|upload|deploy|run|exec|start|stop|restart|kill|"
@@ -60,8 +67,10 @@ _CHANGES = Pattern(
 
 
 def only_looks(args: tuple[str, ...]) -> bool:
-    """Whether the first or second word of a program that nobody knows says that it lists, and no word says more."""
-    words = [arg for arg in args if not arg.startswith("-")]
+    """Whether a program that nobody knows is asked for its help, or a word says that it lists and none says more."""
+    if args == ("-h",):
+        return True
+    words = [arg.rpartition(":")[2] for arg in args if not arg.startswith("-")]
     return (
         bool(_LOOKS & set(words[:2]))
         and len(args) <= 4

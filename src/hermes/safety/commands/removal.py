@@ -51,6 +51,8 @@ def rm(step: Step, ground: Ground) -> Verdict:
     for target in targets:
         if UNKNOWN in target:
             return ask("destroys", "nobody can tell what rm would remove")
+        if re.match(r"~(/|$)", target):
+            return ask("destroys", f"{target} may have been meant as a home")
         if _is_made_again(step, ground, target):
             continue
         name = target.rstrip("/").rpartition("/")[2]

@@ -23,6 +23,7 @@ from hermes.safety.commands import (
 )
 from hermes.safety.commands.argv import listed, value_of
 from hermes.safety.commands.building import builds
+from hermes.safety.commands.filling import fills
 from hermes.safety.commands.git import git
 from hermes.safety.commands.git_ssh import host_by_ssh
 from hermes.safety.commands.ground import Ground
@@ -42,12 +43,12 @@ from hermes.safety.places import ALLOW, inside
 
 _LISTENS = Pattern(r"(.*[=:/])?(0\.0\.0\.0|\[::\])(:\d+)*|--?\w[\w-]*=::")
 _THROWS_AWAY = Pattern(
-    r"([\w-]+[:.])*(database|db|schema|migrate|ecto|sql)[:.](drop|reset|purge|fresh|wipe|rollback|nuke)([:.].*)?"
+    r"([\w-]+[:.])*(database|db|schema|migrate|migration|ecto|sql)[:.](drop|reset|purge|fresh|wipe|rollback|nuke|undo|revert)([:.].*)?"
 )
 
 # gcc-12, x86_64-linux-gnu-gcc: the same tool for another version or machine.
 _VERSIONED = Pattern(
-    r"(?:(?:[a-z0-9_]+-){2,4}(?=gcc|g\+\+|ld|as|ar|nm|obj|readelf|size|strings|strip))?([a-zA-Z+][a-zA-Z+_-]*?)(?:-\d[\d.]*)?"
+    r"(?:(?:(?:[a-z0-9_]+-){2,4}|(?:avr|arm|riscv\d*|xtensa|mips|msp430|m68k)-)(?=gcc|g\+\+|ld|as|ar|nm|obj|readelf|size|strings|strip))?([a-zA-Z+][a-zA-Z+_-]*?)(?:-\d[\d.]*)?"
 )
 
 Granted = Callable[[Step], bool]
@@ -84,6 +85,8 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
         return around
     if removal.says_nothing(step) and (verdict := removal.empties(step.writes)):
         return verdict
+    if filled := fills(step):
+        return filled
     wrote = any(not re.match(r"/dev/|&?\d$", target) for target in step.writes)
     if not step.name:
         return WORKS if wrote else READS
@@ -161,7 +164,7 @@ def _own_program(step: Step, ground: Ground) -> Verdict:
     # The interpreter in a virtual environment is a link to the system's own.
     lies_here = all(inside(path_from(cwd, step.name), ground.workspace) for cwd in step.cwds)
     if known and lies_here and re.search(r"(^|/)(bin|\.bin)/|gradlew$|mvnw$", step.name) and not step.script:
-        return known(replace(step, name=base), ground)
+        return _program(replace(step, name=base), ground)
     return worst([scripts.script_file(step, ground, step.name), code.managed([base, *step.args])])
 
 

@@ -190,6 +190,8 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     "gpg": _when(
         "--verify",
         "--list-keys",
+        "--list-secret-keys",
+        "-K",
         "--version",
         "--list-packets",
         "-k",

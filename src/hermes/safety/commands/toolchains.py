@@ -101,7 +101,7 @@ TOOLS: dict[str, Verbs] = {
         why=INSTALLS,
     ),
     "mix": Verbs(
-        reads="help hex.info hex.outdated deps deps.tree xref app.tree phx.routes",
+        reads="help hex.info hex.outdated deps deps.tree xref app.tree phx.routes ecto.migrations",
         works="test compile format credo dialyzer clean phx.server ecto.migrate run new docs coveralls deps.compile ecto.create",
         rule=RULE,
         why=INSTALLS,
@@ -173,5 +173,5 @@ LOCAL_TOOLS = listed(
     "commitlint tsup typedoc vue-tsc ng swc babel karma jasmine tap xo standard knip madge depcheck "
     "npm-check-updates ncu concurrently husky  prisma drizzle-kit storybook markdownlint cspell tslint sass "
     "lessc graphql-codegen openapi-typescript size-limit browserslist serve http-server oxlint rome wireit zx "
-    "publint attw"
+    "publint attw sequelize-cli sequelize knex typeorm mikro-orm"
 )

@@ -104,7 +104,19 @@ _ROWS: tuple[tuple[str, str, str, tuple[str, str]], ...] = (
     ("gsettings", "get list-schemas list-keys list-recursively describe range writable", "", _MACHINE),
     ("dconf", "read list dump", "", _MACHINE),
     ("gio", "info list cat tree mime version", "", _MACHINE),
-    ("kubectx", "", "", _REMOTE),
+    ("buildah", "images containers info inspect version", "build bud", ("containers", "{} changes containers")),
+    ("skopeo", "inspect list-tags", "", _REMOTE),
+    (
+        "crictl",
+        "ps images pods info inspect inspecti inspectp logs stats version",
+        "",
+        ("containers", "{} changes containers"),
+    ),
+    ("promtool", "check query test", "", _REMOTE),
+    ("knex", "migrate:list migrate:status migrate:currentVersion", "migrate:make seed:make", _DATA),
+    ("tmutil", "listbackups status destinationinfo latestbackup listlocalsnapshots version", "", _MACHINE),
+    ("log", "show stats help", "", _MACHINE),
+    ("zoxide", "query", "", _MACHINE),
     ("airflow", "dags.list tasks.list version info config.list", "tasks.test dags.test standalone", _DATA),
     ("dagster", "job.list asset.list", "dev", _DATA),
     ("solana", "balance address config.get block-height", "", _REMOTE),
@@ -148,7 +160,8 @@ VERBS: dict[str, Verbs] = {
     name: Verbs(reads=reads, works=works, rule=rule, why=why, valued="-n --namespace --context --cwd -R -s -H -C")
     for name, reads, works, (rule, why) in _ROWS
 }
-# These only look as long as one of their options says so; with none at all too, if there is a "." among them.
+# These only look as long as one of their options says so; with no word at all too, if there is a "." among them, and with
+# no option, if there is a "*".
 _LOOKS_WITH: dict[str, str] = {
     "ansible-inventory": "--list --graph --host",
     "ansible-doc": "-l --list -t -s .",
@@ -158,7 +171,10 @@ _LOOKS_WITH: dict[str, str] = {
     "httpd": "-t -S -M -v -V",
     "haproxy": "-c -v -vv",
     "sshd": "-t -T",
-    "named-checkconf": ".",
+    "kubectx": "-c --current .",
+    "kubens": "-c --current .",
+    "nix-env": "-q --query",
+    "nix-store": "-q --query",
     "visudo": "-c",
     "postconf": "-n -d .",
     "mailq": ".",
@@ -168,7 +184,7 @@ _LOOKS_WITH: dict[str, str] = {
     "auditctl": "-l -s",
     "losetup": "-a -l --list -j .",
     "efibootmgr": "-v .",
-    "ethtool": "-i -k -S -a -g",
+    "ethtool": "-i -k -S -a -g *",
     "ntpq": "-p -pn",
     "ntpdate": "-q",
     "dmsetup": "ls info status table",
@@ -215,7 +231,9 @@ def by_verb(step: Step, ground: Ground) -> Verdict:
 
 def looks(step: Step, ground: Ground) -> Verdict:
     options = _LOOKS_WITH[step.name].split()
-    if has(step.args, *(option for option in options if option != ".")) or (not step.args and "." in options):
+    told = any(arg.startswith("-") for arg in step.args) or len(step.args) > 1
+    alone = (not step.args and "." in options) or (not told and "*" in options)
+    if alone or has(step.args, *(option for option in options if option not in ".*")):
         return ground.reading(step, pieces(step.args)) or READS
     return ask("system", f"{step.name} changes this machine")
 

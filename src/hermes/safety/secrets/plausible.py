@@ -26,7 +26,7 @@ _HASH = Pattern(
     r"(?i)^\$(2[abxy]?|1|5|6|y|argon2\w*|scrypt|pbkdf2[\w-]*)\$|^(sha\d+|md5|blake\w+|pbkdf2|scrypt|bcrypt)[-:_$(]"
 )
 _CODE = Pattern(
-    r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$|^[A-Za-z_]\w*(::|->)|^[A-Za-z_][\w.]*\[|^(lambda|new|await|async)$|[aA]-[zZ]|0-9|\\[dwsb]"
+    r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$|^[A-Z]\w*[a-z](Key|Token|Secret|Password)$|^[A-Za-z_]\w*(::|->)|^[A-Za-z_][\w.]*\[|^(lambda|new|await|async)$|[aA]-[zZ]|0-9|\\[dwsb]"
 )
 _PATH = Pattern(
     r"^(~|\.{1,2})?(/[\w.@ -]{1,24}){1,12}/?$|^[A-Za-z]:\\|^[\w.-]+/[\w./-]+\.(pem|key|json|txt|ya?ml|crt|env|toml)$"
@@ -48,15 +48,18 @@ _TELLING = words("password secret token admin postgres default test user root my
 # What the first letters do not tell, the rest will not.
 _ENOUGH = 400
 _WORDS = Pattern(r"[a-z]+([-_. ][a-z]+)+")
+_SAME_CASE = Pattern(r"[A-Z]+|[a-z]+|[^A-Za-z]+")
 
 
 def stands_in(value: str) -> bool:
     """Whether a value is written where a secret would be: a placeholder, a variable, a reference, a hash."""
     value = value[:_ENOUGH]
+    lowered = value.lower()
+    # What costs least first: a page may hold thousands of such names.
     return (
-        bool(_STAND_IN.search(value) or _VARIABLE.search(value) or _HASH.search(value))
-        or value.lower() in _USUAL
-        or len(set(value.lower())) < (7 if len(value) >= 16 else 4)
+        len(set(lowered)) < (7 if len(value) >= 16 else 4)
+        or lowered in _USUAL
+        or bool(_STAND_IN.search(value) or _VARIABLE.search(value) or _HASH.search(value))
     )
 
 
@@ -90,7 +93,7 @@ def is_token(value: str) -> bool:
         return False
     if " " in value.strip():
         return False
-    return is_random(value) or (len(value) >= 8 and _is_mixed(value))
+    return is_random(value) or (len(value) >= 8 and _is_mixed(value)) or _is_scrambled(value)
 
 
 def is_password(value: str) -> bool:
@@ -106,7 +109,7 @@ def is_password(value: str) -> bool:
         return letters
     if _WORDS.fullmatch(value):
         return len(re.split(r"[-_. ]", value)) >= 4 and not _USUAL.intersection(re.split(r"[-_. ]", value))
-    return is_random(value, 20)
+    return is_random(value, 20) or _is_scrambled(value)
 
 
 def is_word_password(value: str) -> bool:
@@ -128,3 +131,17 @@ def _is_mixed(value: str) -> bool:
     pieces = re.split(r"[^A-Za-z0-9]+", value)
     named = all(re.fullmatch(r"[A-Za-z]*\d{0,4}", piece) for piece in pieces)
     return not named and changes(value) >= 3 and sum(char.isdigit() for char in value) >= 2
+
+
+def _is_scrambled(value: str) -> bool:
+    """Whether letters are large and small by chance and few of them vowels: no name in code is like that."""
+    if not 10 <= len(value) <= _ENOUGH or not value.isalnum():
+        return False
+    runs = _SAME_CASE.findall(value)
+    vowels = sum(char in "aeiouAEIOU" for char in value)
+    return (
+        any(run.isupper() and len(run) > 1 for run in runs)
+        and len(runs) >= 0.42 * len(value)
+        and vowels <= 0.3 * len(value)
+        and not value.isupper()
+    )

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from hermes.safety.patterns import Pattern
 from hermes.safety.secrets.plausible import changes, stands_in
+from hermes.safety.secrets.wrapped import WRAPPED
 
 Span = tuple[int, int]
 """Where in a text a secret stands."""
@@ -117,6 +118,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("dckr_pat_", rf"{_U}{{24,}}"),
     ("dckr_oat_", rf"{_U}{{24,}}"),
     ("packagist_", rf"{_W}{{40,}}"),
+    ("CLOJARS_", rf"{_HEX}{{60}}"),
     ("AKCp", rf"{_W}{{60,}}"),
     ("cmVmdGtu", rf"{_W}{{50,}}"),
     ("CCIPAT_", rf"{_W}{{20,}}_{_HEX}{{40}}"),
@@ -126,6 +128,8 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("squ_", rf"{_HEX}{{40}}"),
     ("sqa_", rf"{_HEX}{{40}}"),
     ("pul-", rf"{_HEX}{{40}}"),
+    # Vault's tokens of old. Names of methods have no digits.
+    ("s.", rf"(?=[A-Za-z]*\d[A-Za-z]*\d){_W}{{24}}(?!\w)"),
     ("hvs.", rf"{_U}{{20,}}"),
     ("hvb.", rf"{_U}{{20,}}"),
     ("hvr.", rf"{_U}{{20,}}"),
@@ -155,11 +159,14 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("FLWSECK", rf"(?:_TEST|_LIVE)?-{_W}{{12,}}(?:-X)?"),
     ("access-", rf"(?:production|development|sandbox)-{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
     ("duffel_", rf"(?:live|test)_{_U}{{43}}"),
+    ("pdl_", rf"(?:live|sdbx)_apikey_{_W}{{20,}}_{_W}{{20,}}(?:_{_W}{{3}})?"),
+    ("polar_", rf"(?:oat|pat|rst|at|rt|cs|ci)_\w{{0,4}}{_W}{{32,}}"),
+    ("AQE", r"[A-Za-z0-9+/]{40,}={0,2}-[A-Za-z0-9+/]{30,}={0,2}-[^\s\"'<]{10,}"),
     ("EZAK", rf"{_W}{{54}}"),
     ("EZTK", rf"{_W}{{54}}"),
     ("shippo_", rf"(?:live|test)_{_HEX}{{40}}"),
     ("SK", rf"{_HEX}{{32}}(?!{_W})"),
-    ("xox", r"[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9%/+=-]{10,}"),
+    ("xox", r"[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9%/+=_-]{10,}"),
     ("xapp-", r"\d-[A-Z0-9]+-\d+-[A-Za-z0-9]{20,}"),
     ("EAA", rf"{_U}{{60,}}"),
     ("IGQV", rf"{_U}{{60,}}"),
@@ -177,6 +184,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("figo_", rf"{_U}{{36,}}"),
     ("sl.", rf"(?:u\.)?{_U}{{100,}}"),
     ("ATTA", rf"{_HEX}{{60,}}"),
+    ("pk_", r"\d{6,12}_[A-Z0-9]{32}(?!\w)"),
     ("tfp_", rf"{_U}{{40,}}"),
     ("CFPAT-", rf"{_U}{{40,}}"),
     ("00D", rf"{_W}{{12,15}}![A-Za-z0-9._]{{60,}}"),
@@ -203,6 +211,8 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("xprv", r"[1-9A-HJ-NP-Za-km-z]{100,}"),
 )
 
+_STARTS = PREFIXES + WRAPPED
+
 # No vendor's word in front, but a form that nothing else has: a mark in it, how far before the mark it may start, the form.
 FORMS: tuple[tuple[str, int, str], ...] = (
     ("eyJ", 0, rf"eyJ{_U}{{8,4000}}\.{_U}{{8,4000}}\.{_U}*(?:\.{_U}{{8,4000}}\.{_U}{{8,}})?"),
@@ -212,6 +222,7 @@ FORMS: tuple[tuple[str, int, str], ...] = (
     ("-us", 32, rf"{_HEX}{{32}}-us\d{{1,2}}"),
     ("Q~", 4, r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{30,}"),
     ("JQQJ99", 76, rf"{_W}{{52,76}}JQQJ99{_W}{{20,}}"),
+    (":APA91b", 22, rf"{_U}{{11,22}}:APA91b{_U}{{100,}}"),
     ("AZDO", 80, rf"{_W}{{70,80}}AZDO{_W}{{4}}"),
 )
 
@@ -223,6 +234,8 @@ _IDS = ("AKIA", "ASIA", "ABIA", "ACCA", "LTAI")
 
 # A key also starts behind an escape in JSON, in a URL, or in a coloured terminal: \\nKEY, %3DKEY, ESC[32mKEY.
 _BEFORE = Pattern(r"[^A-Za-z0-9]$|\\[nrt]$|%[0-9A-Fa-f]{2}$|\x1b\[[\d;]{1,8}m$")
+# In a picture or a font that is written in base64 any letters come up.
+_IN_BASE64 = Pattern(r"[A-Za-z0-9+/]{60}[+/]$")
 _LONG = Pattern(r"[\w.+/=%:$!~|\\\x1b\[;,-]{16,}")
 _SOLID = Pattern(r"[A-Za-z0-9]{20,}")
 _RUN = Pattern(r"[\w-]+")
@@ -238,7 +251,9 @@ def occurrences(text: str, mark: str, start: int = 0) -> Iterator[int]:
 
 def starts(text: str, at: int) -> bool:
     """Whether a word can start here."""
-    return at == 0 or not text[at - 1].isalnum() or bool(_BEFORE.search(text, max(0, at - 10), at))
+    if at == 0 or not text[at - 1].isalnum():
+        return text[at - 1 : at] not in ("+", "/") or not _IN_BASE64.match(text, max(0, at - 61), at)
+    return bool(_BEFORE.search(text, max(0, at - 10), at))
 
 
 @cache
@@ -260,7 +275,9 @@ def find_keys(text: str) -> Iterator[Span]:
 
 
 def _keys_in(text: str) -> Iterator[Span]:
-    for prefix, rest in PREFIXES:
+    for prefix, rest in _STARTS:
+        if prefix not in text:
+            continue
         done = 0
         for at in occurrences(text, prefix):
             if at < done or not starts(text, at):

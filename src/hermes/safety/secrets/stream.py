@@ -12,7 +12,8 @@ _CONTEXT = 1_024
 _SPACE = Pattern(r"\s(?=\S*$)")
 # What is said here is told only by the end of the line, or has spaces in it.
 _WHOLE_LINE = Pattern(
-    r"(?i)seed|mnemonic|phrase|recovery|wallet|totp|2fa|mfa|\botp|authenticator|\becho\b|\[\s?\d{1,3},|private-lines|-----BEGIN[^\n]*$"
+    r"(?i)seed|mnemonic|phrase|recovery|wallet|totp|2fa|mfa|\botp|authenticator|\becho\b|\bprintf\b|app.?password|"
+    r"backup code|(?:password|pwd)=|pass\w*[\"']?\s*[:=]\s*[\"'][^\"'\n]*$|\[\s?\d{1,3},|private-lines|-----BEGIN[^\n]*$"
 )
 
 
