@@ -191,6 +191,14 @@ def test_files_that_are_no_backup_are_one_line(hermes: Hermes, tmp_path: Path) -
     assert hermes("backup", "-o", str(tmp_path / "no" / "where.zip")).err.startswith("hermes: cannot write ")
 
 
+def test_the_home_of_nobody_is_an_ordinary_name(hermes: Hermes) -> None:
+    hermes.write_config("timezone: UTC\n")
+    assert hermes("backup", "-o", "~no-such-person/x.zip") == Ran(
+        2, "", "hermes: cannot write ~no-such-person/x.zip: No such file or directory (choose another file with -o)\n"
+    )
+    assert hermes("import", "~no-such-person").err == "hermes: there is no file ~no-such-person (hermes import FILE)\n"
+
+
 def test_without_a_home_there_is_nothing_to_back_up(tmp_path: Path) -> None:
     hermes = Hermes(tmp_path)
     assert hermes("backup") == Ran(

@@ -137,6 +137,14 @@ def test_a_value_that_does_not_fit_is_refused_and_nothing_is_written(hermes: Her
     assert hermes.config.read_text() == "timezone: Asia/Tokyo\n"
 
 
+def test_a_part_of_the_model_can_be_set_whichever_way_it_is_written(hermes: Hermes) -> None:
+    hermes.write_config("# mine\nmodel: custom:lab:tiny\n")
+    assert hermes("config", "set", "model.base_url", "http://localhost:8000/v1").code == 0
+    assert hermes.config.read_text() == (
+        "# mine\nmodel:\n  provider: custom\n  name: lab:tiny\n  base_url: http://localhost:8000/v1\n"
+    )
+
+
 def test_unset_takes_back_a_setting_and_says_if_there_was_none(hermes: Hermes) -> None:
     hermes.write_config("model: openai:gpt-6\ntimezone:\n")
     assert hermes("config", "unset", "timezone") == Ran(0, "timezone is unset\n")

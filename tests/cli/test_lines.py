@@ -270,6 +270,16 @@ async def test_sessions_are_changed_without_leaving(tmp_path: Path):
         assert "To go on" not in chat.screen
 
 
+async def test_a_session_can_be_left_without_a_trace(tmp_path: Path):
+    async with home(tmp_path) as one, one.chat() as chat:
+        await chat.say("first", "done", "› ")
+        await chat.say("/quit --delete", "Leave, and delete this session for good? [y]es", "› ")
+        chat.type("y" + ENTER)
+        assert await chat.end() == 0
+        assert await one.sessions() == []
+        assert "To go on" not in chat.screen
+
+
 async def test_a_destructive_command_without_a_yes_does_nothing(tmp_path: Path):
     async with home(tmp_path) as one, one.chat() as chat:
         await chat.say("first", "done", "› ")

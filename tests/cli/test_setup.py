@@ -130,11 +130,11 @@ def test_an_openclaw_home_is_mentioned_in_one_line(hermes: Hermes, tmp_path: Pat
             "",
             "argument STEP: invalid choice: 'everything' (choose from 'model', 'terminal', 'tools', 'agent')",
         ),
-        (["agent"], "", "the input has ended"),
-        (["agent"], "many\n", "the input has ended"),
+        (["agent"], "", "hermes: the input has ended"),
+        (["agent"], "many\n", "hermes: the input has ended"),
     ],
 )
 def test_bad_input_is_said_and_code_2(hermes: Hermes, args: list[str], stdin: str, said: str) -> None:
     ran = hermes("setup", *args, stdin=stdin)
-    assert (ran.code, said in ran.err.splitlines()[-1]) == (2, True)
+    assert (ran.code, ran.err.splitlines()[-1].startswith("hermes: "), said in ran.err) == (2, True, True)
     assert ran != Ran(0, "")

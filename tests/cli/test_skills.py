@@ -91,6 +91,16 @@ def test_a_copy_of_a_bundled_skill_wins_and_can_be_put_aside(hermes: Hermes) -> 
     assert (hermes.home / "skills/.archive/plan-a-change.1/SKILL.md").read_text() == text
 
 
+def test_a_tap_that_cannot_be_searched_is_not_said_to_have_nothing(hermes: Hermes, tmp_path: Path) -> None:
+    assert hermes("skills", "tap", "remove", "github.com/anthropics/skills").code == 0
+    assert hermes("skills", "tap", "add", str(tmp_path / "gone")).code == 0
+    ran = hermes("skills", "search", "pdf")
+    assert (ran.code, ran.out, str(tmp_path / "gone") in ran.err) == (1, "", True)
+    assert ran.err.splitlines()[-1] == (
+        "hermes: no tap that could be searched has such a skill (hermes skills tap add SOURCE searches another one)"
+    )
+
+
 def test_taps_are_added_searched_and_removed(hermes: Hermes, source: Path, tmp_path: Path) -> None:
     assert hermes("skills", "tap").out == "github.com/anthropics/skills\ttrusted\n"
     assert hermes("skills", "tap", "remove", "github.com/anthropics/skills").code == 0

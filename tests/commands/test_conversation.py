@@ -85,6 +85,12 @@ async def test_undo_says_what_it_cannot_take_back(tmp_path):
         assert await me.reply("/undo 0 -y") == "'0' is not a number from 1 on (for example /undo 2)"
 
 
+async def test_a_number_of_any_length_is_a_number(tmp_path):
+    async with person(tmp_path) as me:
+        assert "there is nothing to take back" in await me.reply(f"/undo {'9' * 5_000}")
+        assert "**1:**" not in await me.reply(f"/sessions {2**64}")
+
+
 async def test_what_changes_the_past_waits_for_the_turn(tmp_path):
     held = Held()
     async with person(tmp_path, held.model) as me:

@@ -15,7 +15,10 @@ def keeps() -> ScriptedModel:
 
 async def test_memory_shows_what_is_kept_and_why_names_the_message(tmp_path):
     async with person(tmp_path, keeps()) as me:
-        assert "- nothing yet" in await me.reply("/memory")
+        assert await me.reply("/memory") == (
+            "**MEMORY.md** 0%, 0 of 2,200 characters\n- nothing yet\n\n"
+            "**USER.md** 0%, 0 of 1,375 characters\n- nothing yet"
+        )
         await me.stage.say("our server is atlas, please note it down")
         assert "- 1: the server is atlas" in await me.reply("/memory")
         told = await me.reply("/memory why 1")

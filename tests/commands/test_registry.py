@@ -157,6 +157,8 @@ def test_no_two_built_in_commands_share_a_name_and_each_tells_what_it_does():
         ("/rollback 2 a.txt -y", ""),
         ("/stop", ""),
         ("/quit", ""),
+        ("/quit --delete", "Leave, and delete this session for good?"),
+        ("/quit --delete now", ""),
     ],
 )
 def test_only_what_takes_something_away_asks_first(text, question):

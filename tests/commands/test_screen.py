@@ -19,7 +19,7 @@ async def test_help_lists_every_command_of_the_surface(tmp_path):
 
 async def test_help_tells_about_one_command(tmp_path):
     async with person(tmp_path) as me:
-        line = "`/quit` (also `/exit`): leave; the session can be resumed"
+        line = "`/quit [--delete]` (also `/exit`): leave; the session can be resumed, unless it is deleted"
         assert [await me.reply(f"/help {name}") for name in ("quit", "/exit", "qui")] == [line] * 3
         assert await me.reply("/help qit") == "there is no command /qit (did you mean /quit?)"
 
@@ -89,3 +89,13 @@ async def test_parts_and_states_are_offered_one_after_the_other(tmp_path):
             ("folded", 6),
             ("open", 6),
         ]
+
+
+async def test_a_session_is_deleted_as_one_leaves_only_after_a_question(tmp_path):
+    async with person(tmp_path) as me:
+        asked = me.registry.read("/quit --delete", "terminal")
+        assert asked is not None and asked.question == "Leave, and delete this session for good?"
+        assert await me.types("/quit --delete now") == Outcome(screen=Screen("quit", me.session.id))
+        assert await me.types("/quit --dlete") == Outcome(
+            reply="/quit does not know '--dlete' (/quit, or /quit --delete to keep nothing of this session)"
+        )

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hermes.commands.builtin import BUILTIN
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 EXAMPLES = [
@@ -31,3 +33,8 @@ def test_every_link_to_a_page_leads_somewhere(page):
 def test_every_folder_has_its_page():
     folders = {path.parent.name for path in (ROOT / "src" / "hermes").glob("*/__init__.py")}
     assert folders - {page.stem for page in PAGES} == set()
+
+
+def test_every_slash_command_is_on_its_page():
+    named = set(re.findall(r"`/([a-z-]+)", (ROOT / "docs" / "commands.md").read_text()))
+    assert {command.name for command in BUILTIN} - named == set()

@@ -8,6 +8,7 @@ import pytest
 from hermes.app import Wish
 from hermes.commands.registry import Command, Context, Outcome
 from hermes.protocol.items import Reply as Said
+from hermes.store.sqlite import SqliteStore
 from tests.services.script import Call, Fault, Reply, call
 from tests.tui.rig import person
 
@@ -85,6 +86,19 @@ async def test_ctrl_d_leaves(tmp_path):
     async with person(tmp_path) as one:
         await one.pilot.press("ctrl+d")
         await one.until(lambda: one.screen.return_value == 0)
+
+
+async def test_a_session_can_be_left_without_a_trace(tmp_path):
+    async with person(tmp_path, [Reply("It is blue."), Reply("It is red.")]) as one:
+        await one.says("Which colour?", "It is blue.")
+        kept = one.front.session.id
+        await one.types("/new now")
+        await one.until(lambda: one.front.session.id != kept)
+        await one.says("And now?", "It is red.")
+        await one.types("/quit --delete now")
+        await one.until(lambda: one.screen.return_value == 0)
+    async with SqliteStore(tmp_path / "home" / "state.db") as store:
+        assert [row.id for row in await store.sessions()] == [kept]
 
 
 async def test_typing_while_a_turn_runs_interrupts_it_and_keeps_what_was_done(tmp_path):

@@ -6,6 +6,7 @@ hermes import FILE brings it back.
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
 
 from hermes import config
@@ -26,7 +27,7 @@ async def run(args: argparse.Namespace) -> int:
     home = config.find_home()
     if not home.is_dir():
         raise UserError(f"there is no home {home} to back up", "hermes setup makes one")
-    target = Path(args.output or f"hermes-backup-{stamp()}.zip").expanduser()
+    target = Path(os.path.expanduser(args.output or f"hermes-backup-{stamp()}.zip"))
     if target.is_dir():
         target /= f"hermes-backup-{stamp()}.zip"
     packed = await asyncio.to_thread(pack, home, target, secrets=args.secrets, quick=args.quick)

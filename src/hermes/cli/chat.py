@@ -28,14 +28,14 @@ async def run(args: argparse.Namespace) -> int:
 async def _talk(args: argparse.Namespace) -> int:
     query: str | None = args.query
     if query == "-":
-        query = sys.stdin.read() if sys.stdin else ""
+        query = sys.stdin.read()
     if query is not None and not query.strip():
         raise UserError("the prompt is empty", 'hermes -z "a question"')
     if query is None and fits(args, environment()):
         return await talk_on_screen(args)
     from hermes.cli.open import open_app, wish_of  # not before the screen is painted
 
-    talks = query is None and sys.stdin is not None and sys.stdin.isatty()
+    talks = query is None and sys.stdin.isatty()
     async with open_app(args) as app:
         wish = await wish_of(app, args, can_ask=talks)
         if query is not None:

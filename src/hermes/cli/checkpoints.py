@@ -43,7 +43,7 @@ async def run(args: argparse.Namespace) -> int:
 
 
 async def list_checkpoints(args: argparse.Namespace, settings: Settings) -> int:
-    folder = Path(args.folder).expanduser()
+    folder = Path(os.path.expanduser(args.folder))
     if not folder.is_dir():
         raise UserError(f"the folder {folder} is not there", "name one that is")
     search_path = settings.environ.get("PATH", os.defpath)

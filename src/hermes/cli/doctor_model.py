@@ -1,6 +1,7 @@
 """What `hermes doctor` asks of the model: is there a key, does the address answer, is the key good; or are the weights there."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,7 +68,7 @@ def _weights(settings: Settings, name: str) -> Finding:
         return fail("model", "there is no key, and the embedded model is not installed", do)
     own = settings.file.local.path
     known = KNOWN.get(name)
-    file = Path(own).expanduser() if own else settings.home / "models" / (known.file if known else name)
+    file = Path(os.path.expanduser(own)) if own else settings.home / "models" / (known.file if known else name)
     if own and not file.is_file():
         return fail("model", f"the weights {file} are not there", "hermes config set local.path FILE.gguf")
     if not file.is_file():

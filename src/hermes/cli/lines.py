@@ -51,11 +51,12 @@ class LineChat:
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_ctrl_c = -TWICE
         self._code = 0
+        self._forgotten = ""
 
     async def run(self) -> int:
         """Talk until the person leaves; returns the exit code."""
         tell_if_offline(self.app, self._wish)
-        if self._json or not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        if self._json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             return await Pipe(self.app, replace(self._wish, can_ask=False), as_json=self._json).run()
         self._keyboard = Keyboard(self.app.settings.home / "history", self._show.pen)
         self._questions = Questions(
@@ -68,11 +69,11 @@ class LineChat:
                 await asyncio.wait([self._talking])
         finally:
             self._keyboard.close()
-            await close(self.app, self.session)
+            await close(self.app, self.session, forget=self.session.id == self._forgotten)
             await self._following
         if not self._talking.cancelled():
             self._talking.result()
-        if self.session.history.turn:
+        if self.session.history.turn and not self._forgotten:
             self._show.line(f"To go on: hermes --resume {self.session.id}", "dim")
         return self._code
 
@@ -205,6 +206,7 @@ class LineChat:
     async def _do(self, screen: Screen) -> bool:
         match screen.action:
             case "quit":
+                self._forgotten = screen.data
                 return False
             case "new":
                 await self._switch(title=screen.data)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from hermes import config
 from hermes.cli.logfiles import files_of
-from hermes.cli.main import print_error
+from hermes.cli.main import count, print_error
 from hermes.commands.words import harmless
 from hermes.protocol.errors import UserError
 
@@ -56,18 +56,12 @@ def _rank(level: str) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", metavar="LOG", nargs="?", choices=LOGS, default="agent", help=", ".join(LOGS))
-    parser.add_argument("-n", "--lines", metavar="N", type=_count, default=50, help="the last N entries (default: 50)")
+    parser.add_argument("-n", "--lines", metavar="N", type=count, default=50, help="the last N entries (default: 50)")
     parser.add_argument("-f", "--follow", action="store_true", help="go on as more is logged")
     parser.add_argument("--level", metavar="LEVEL", type=str.upper, choices=LEVELS, default="", help="this and worse")
     parser.add_argument("--session", metavar="ID", default="", help="of one session")
     parser.add_argument("--since", metavar="WHEN", type=since, default=0.0, help="30m, 2h, 1d, or 2026-11-16 09:30")
     parser.add_argument("--component", metavar="NAME", default="", help="of one part: models, mcp, terminals.remote …")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
-    return int(text)
 
 
 def since(text: str) -> float:

@@ -52,6 +52,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "version": ("hermes.cli.version", "print the version"),
 }
 
+MOST = 1_000_000_000
+"""Of anything that a person can count; SQLite and msgspec take no number beyond 64 bits."""
+
 
 class Parser(argparse.ArgumentParser):
     """argparse whose errors are one line that says what to do."""
@@ -75,7 +78,7 @@ def global_flags() -> Parser:
     flags.add_argument("--yolo", action="store_true", help="run what would ask, without asking")
     flags.add_argument("--ignore-rules", action="store_true", help="do not read the project's context file")
     flags.add_argument("--ignore-user-config", action="store_true", help="do not read config.yaml")
-    flags.add_argument("--max-turns", metavar="N", type=_count, help="model calls in one turn at most")
+    flags.add_argument("--max-turns", metavar="N", type=count, help="model calls in one turn at most")
     flags.add_argument("--source", metavar="TAG", help="where the session comes from, for lists")
     flags.add_argument("--tui", dest="screen", action="store_const", const="full", help="talk on the full screen")
     flags.add_argument("--cli", dest="screen", action="store_const", const="lines", help="talk in plain lines")
@@ -96,9 +99,10 @@ def global_flags() -> Parser:
     return flags
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+def count(text: str) -> int:
+    """A number of things as a person types it."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST:,}")
     return int(text)
 
 
@@ -157,13 +161,13 @@ def parse(argv: list[str]) -> tuple[ModuleType, argparse.Namespace]:
 
 def run(argv: list[str]) -> int:
     """Run a command line; every error is one line on stderr."""
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:
         with logging_to_files():
             code = _run(argv)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:
         # Whoever read our output may have gone, or its disk be full; Python would complain again as it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -171,6 +175,13 @@ def run(argv: list[str]) -> int:
             print_error(f"{error.filename or 'cannot write'}: {error.strerror or error}")
         code = 1
     return code
+
+
+def _open_closed_streams() -> None:
+    """Let a stream that was closed lead nowhere: else the next file, perhaps the database, would get its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _run(argv: list[str]) -> int:
@@ -196,6 +207,9 @@ def _run(argv: list[str]) -> int:
     except OSError:
         raise
     except Exception as error:
+        if isinstance(error, UnicodeEncodeError) and (word := _no_text(argv)):
+            print_error(f"{word} is not text", "write it in UTF-8")
+            return 2
         logging.getLogger(__name__).exception("unforeseen")
         print_error(
             f"internal error: {type(error).__name__}: {error}", "hermes logs errors shows where; please report it"
@@ -203,6 +217,10 @@ def _run(argv: list[str]) -> int:
         return 1
 
 
+def _no_text(argv: list[str]) -> str:
+    """The first argument with bytes that are no UTF-8, which Python hands on as surrogates; "" if there is none."""
+    return next((ascii(word) for word in argv if word.encode(errors="replace").decode() != word), "")
+
+
 def print_error(error: Exception | str, hint: str = "") -> None:
-    if sys.stderr is not None:
-        print(f"hermes: {error}" + (f" ({hint})" if hint else ""), file=sys.stderr)
+    print(f"hermes: {error}" + (f" ({hint})" if hint else ""), file=sys.stderr)

@@ -20,4 +20,6 @@ async def read_line(prompt: str) -> str | None:
         finally:
             loop.remove_reader(terminal)
     line = sys.stdin.readline()
+    if not line:
+        print(file=sys.stderr)
     return line.strip() if line else None

@@ -7,6 +7,7 @@ hermes profile use work                 use it from now on (default: the plain h
 
 import argparse
 import asyncio
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -195,7 +196,7 @@ def _chosen() -> str:
 
 
 async def export(args: argparse.Namespace) -> int:
-    target = Path(args.output or f"{args.name}-{stamp()}.zip").expanduser()
+    target = Path(os.path.expanduser(args.output or f"{args.name}-{stamp()}.zip"))
     packed = await asyncio.to_thread(pack, _there(args.name), target, secrets=args.secrets, profiles=False)
     secrets = "with keys and logins" if args.secrets else "without keys and logins"
     print(f"{target}: {many(packed.files, 'file')}, {packed.size / 1e6:,.1f} MB, {secrets}")
@@ -203,7 +204,7 @@ async def export(args: argparse.Namespace) -> int:
 
 
 async def bring(args: argparse.Namespace) -> int:
-    archive = Path(args.file).expanduser()
+    archive = Path(os.path.expanduser(args.file))
     if not archive.is_file():
         raise UserError(f"there is no file {archive}", "hermes profile import FILE --name NAME")
     name = args.name or archive.stem

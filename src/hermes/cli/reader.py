@@ -108,9 +108,7 @@ class Lines:
 
 
 def piped_lines() -> Lines:
-    """The lines of a pipe or a file on stdin; none if it is closed."""
-    if sys.stdin is None:
-        return Lines(lambda: None)
+    """The lines of a pipe or a file on stdin."""
     # A file object of its own: at exit Python wants the lock of sys.stdin, which a thread that still reads would hold.
     source = open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     return Lines(lambda: source.readline() or None)

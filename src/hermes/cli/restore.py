@@ -5,6 +5,7 @@ With -f a home that has something is replaced; it is backed up first, into backu
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
 
 from hermes import config
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(args: argparse.Namespace) -> int:
-    archive, home = Path(args.file).expanduser(), config.find_home()
+    archive, home = Path(os.path.expanduser(args.file)), config.find_home()
     if not archive.is_file():
         raise UserError(f"there is no file {archive}", "hermes import FILE")
     manifest, files = await asyncio.to_thread(unpack, archive, home, force=args.force)

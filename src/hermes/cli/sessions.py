@@ -4,19 +4,19 @@ A session is named by its id, the beginning of its id, or its title.
 """
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TextIO
 
 import msgspec
 
 from hermes.cli import session_search
 from hermes.cli.ask import confirm
-from hermes.cli.main import print_error
+from hermes.cli.main import MOST, print_error
 from hermes.cli.open import open_app
 from hermes.cli.stored import EVERY, events_of, find
 from hermes.cli.table import Column, one_line, print_table, screen_width
@@ -92,7 +92,7 @@ async def list_sessions(store: SqliteStore, args: argparse.Namespace) -> int:
     if args.limit < 1:
         raise UserError("--limit must be 1 or more", f"the default is {LISTED}")
     source = vars(args).get("source", "")
-    rows = await store.sessions(source=source, limit=args.limit)
+    rows = await store.sessions(source=source, limit=min(args.limit, MOST))
     if vars(args).get("json"):
         for row in rows:
             print(msgspec.json.encode(row).decode())
@@ -163,7 +163,7 @@ async def delete_sessions(store: SqliteStore, args: argparse.Namespace) -> int:
 
 
 async def prune_sessions(store: SqliteStore, args: argparse.Namespace) -> int:
-    if args.older_than < 0:
+    if not args.older_than >= 0:
         raise UserError("--older-than must not be negative", "hermes sessions prune --older-than 90")
     limit = time.time() - args.older_than * DAY
     old = [row for row in await store.sessions(limit=EVERY) if row.active < limit]
@@ -247,7 +247,7 @@ def _target(path: str | None) -> Iterator[TextIO]:
         yield sys.stdout
         return
     try:
-        with Path(path).expanduser().open("w", encoding="utf-8") as file:
+        with open(os.path.expanduser(path), "w", encoding="utf-8") as file:
             yield file
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}", "choose another file with -o") from None

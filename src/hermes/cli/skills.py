@@ -115,7 +115,8 @@ async def search(args: argparse.Namespace, hub: Hub) -> int:
     for trouble in troubles:
         print_error(trouble)
     if not offers:
-        print_error("no tap has such a skill", "hermes skills tap add SOURCE searches another one")
+        searched = "that could be searched " if troubles else ""
+        print_error(f"no tap {searched}has such a skill", "hermes skills tap add SOURCE searches another one")
         return 1
     print_table(OFFERED, [_row(each) for each in offers], sys.stdout)
     return 0

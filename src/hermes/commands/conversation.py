@@ -7,6 +7,7 @@ from hermes.protocol.items import Text, UserMessage
 from hermes.protocol.ops import Configure, Interrupt, Redirect, Rewind, Say
 
 LONGEST_TITLE = 100
+MOST = 1_000_000_000
 
 
 async def new(ctx: Context, argument: str) -> Outcome:
@@ -72,12 +73,12 @@ def visible_turns(history: History) -> list[int]:
 
 
 def number(argument: str, default: int, example: str) -> int:
-    """A count from 1 on that a person typed."""
+    """A count from 1 on that a person typed; what is larger than anything that can be counted here is MOST."""
     if not argument:
         return default
-    if not argument.isdecimal() or int(argument) < 1:
+    if not argument.isdecimal() or not argument.strip("0"):
         raise UserError(f"{argument!r} is not a number from 1 on", f"for example {example}")
-    return int(argument)
+    return int(argument) if len(argument) < len(str(MOST)) else MOST
 
 
 def needed(argument: str, usage: str) -> str:
@@ -95,13 +96,13 @@ async def free_title(ctx: Context, wanted: str) -> str:
     return wanted
 
 
-def _exchanges(count: int) -> str:
-    return "the last exchange" if count == 1 else f"the last {count} exchanges"
+def _exchanges(count: int | str) -> str:
+    return "the last exchange" if str(count) == "1" else f"the last {count} exchanges"
 
 
 def _question_of_undo(argument: str) -> str:
     count = next((word for word in argument.split() if word not in CONFIRMED), "1")
-    return f"Take back {_exchanges(int(count))}?" if count.isdecimal() else ""
+    return f"Take back {_exchanges(count)}?" if count.isdecimal() else ""
 
 
 NEW = Command(

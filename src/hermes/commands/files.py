@@ -1,6 +1,7 @@
 """Commands about files: put the folder back as it was, save the conversation."""
 
 import asyncio
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,7 @@ async def save(ctx: Context, argument: str) -> Outcome:
     turns = await turns_of(ctx.app.store, session.id)
     if row is None or not turns:
         raise UserError("there is nothing to save", "say something first")
-    path = Path(session.world.workspace, Path(argument or f"hermes-{session.id}.md").expanduser())
+    path = Path(session.world.workspace, os.path.expanduser(argument or f"hermes-{session.id}.md"))
     await asyncio.to_thread(_write_new, path, as_markdown(row, turns))
     return Outcome(reply=f"Saved as `{path}`.")
 

@@ -51,10 +51,10 @@ async def _shown(ctx: Context) -> str:
     for target in TARGETS:
         used, limit = entries.used(target)
         lines.append(f"**{text.NAMES[target]}** {round(100 * used / limit)}%, {used:,} of {limit:,} characters")
-        lines += [f"- {row.id}: {row.content}" for row in entries.active(target)] or ["- nothing yet"]
+        lines += [*([f"- {row.id}: {row.content}" for row in entries.active(target)] or ["- nothing yet"]), ""]
     if waiting := entries.pending():
         lines.append(f"{len(waiting)} waiting: `/memory pending`")
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 async def _pending(ctx: Context) -> str:
@@ -68,6 +68,7 @@ async def _pending(ctx: Context) -> str:
         [
             "Waiting for a second sighting, or for you:",
             *lines,
+            "",
             "`/memory approve N|all` keeps, `/memory reject N|all` drops.",
         ]
     )

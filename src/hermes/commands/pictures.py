@@ -1,6 +1,7 @@
 """The command that sends a picture."""
 
 import io
+import os
 import shlex
 from pathlib import Path
 
@@ -15,7 +16,7 @@ USAGE = "/image PATH [TEXT]"
 
 async def image(ctx: Context, argument: str) -> Outcome:
     path, text = _path_and_text(argument)
-    shown = await picture(ctx.session, Path(ctx.session.options.cwd, Path(path).expanduser()))
+    shown = await picture(ctx.session, Path(ctx.session.options.cwd, os.path.expanduser(path)))
     parts: tuple[Part, ...] = (Text(text), shown) if text else (shown,)
     return Outcome(ops=(Say(parts=parts),))
 

@@ -40,7 +40,7 @@ class Lines(Struct, frozen=True):
 
 def find(written: str, root: Path, places: Places) -> Path:
     """The path that was written, with its links followed; UserError if it may not be quoted."""
-    path, top = os.path.realpath(root / Path(written).expanduser()), os.path.realpath(root)
+    path, top = os.path.realpath(root / os.path.expanduser(written)), os.path.realpath(root)
     if not inside(path, top):
         raise UserError("it lies outside the workspace", f"copy it into {top}, or let the model read it")
     if is_credential(path) or is_own_secret(path, places) or names_one_of(os.path.relpath(path, top), SHELL_FILES):

@@ -32,6 +32,7 @@ ScreenAction = Literal[
 class Screen(Struct, frozen=True):
     """Something that only the surface can do, and with what.
 
+    quit      the id of the session to forget, or nothing
     new       the title of the session, or nothing
     resume    the session's id
     sessions  a list of sessions, for a surface that has no better one

@@ -12,11 +12,13 @@ from hermes.protocol.store import Log
 
 ALL = "all"
 QUOTED = 300
+DIGITS = 18
+"""Of the number of an entry: SQLite has no longer ones."""
 
 
 def number(word: str) -> int:
     """The id of an entry as it is typed."""
-    if not word.isdecimal():
+    if not word.isdecimal() or len(word) > DIGITS:
         raise UserError(f"{word!r} is not the number of an entry", "hermes memory show lists them")
     return int(word)
 

@@ -9,6 +9,7 @@ from hermes.commands.registry import TERMINAL, Command, Completion, Context, Out
 from hermes.protocol.errors import UserError
 from hermes.protocol.items import Reply
 
+FORGET = "--delete"
 PARTS = ("thoughts", "tools", "subagents", "activity")
 STATES = ("hidden", "folded", "open")
 PROGRESS = ("off", "new", "all", "verbose")
@@ -38,7 +39,15 @@ async def redraw(ctx: Context, argument: str) -> Outcome:
 
 
 async def leave(ctx: Context, argument: str) -> Outcome:
-    return Outcome(screen=Screen("quit"))
+    if argument not in ("", FORGET):
+        raise UserError(
+            f"/quit does not know {argument!r}", f"/quit, or /quit {FORGET} to keep nothing of this session"
+        )
+    return Outcome(screen=Screen("quit", ctx.session.id if argument else ""))
+
+
+def _question_of_leaving(argument: str) -> str:
+    return "Leave, and delete this session for good?" if argument.split()[:1] == [FORGET] else ""
 
 
 async def copy(ctx: Context, argument: str) -> Outcome:
@@ -158,4 +167,12 @@ BUSY_INPUT = Command(
     surfaces=TERMINAL,
     complete=_ways,
 )
-QUIT = Command(name="quit", aliases=("exit",), help="leave; the session can be resumed", run=leave, surfaces=TERMINAL)
+QUIT = Command(
+    name="quit",
+    aliases=("exit",),
+    usage=f"[{FORGET}]",
+    help="leave; the session can be resumed, unless it is deleted",
+    run=leave,
+    destructive=_question_of_leaving,
+    surfaces=TERMINAL,
+)

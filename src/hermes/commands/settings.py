@@ -15,6 +15,7 @@ from hermes.protocol.tools import Tool
 async def model(ctx: Context, argument: str) -> Outcome:
     session = ctx.session
     wanted, lasting = without_flags(argument)
+    wanted = _of_provider(wanted)
     if not wanted:
         reply = f"Model: `{session.model.name}`, window {session.model.window:,} tokens. `/model NAME` changes it here."
         return Outcome(reply=reply)
@@ -23,6 +24,19 @@ async def model(ctx: Context, argument: str) -> Outcome:
     name = session.options.model_named(wanted).name
     said = await _keep_model(ctx, wanted) if lasting else how_to_keep(f"/model {wanted}")
     return Outcome(ops=(Configure(model=name),), reply=f"Model: `{name}` from the next step on. {said}")
+
+
+def _of_provider(wanted: str) -> str:
+    """What is wanted as provider:model; the provider may stand behind --provider."""
+    match wanted.split():
+        case [name, "--provider", provider] | ["--provider", provider, name]:
+            return f"{provider}:{name}"
+        case ["--provider", provider]:
+            return provider
+        case [] | [_] if not wanted.startswith("-"):
+            return wanted
+        case _:
+            raise UserError(f"{wanted!r} is not the name of a model", "/model PROVIDER:NAME [--global]")
 
 
 async def _keep_model(ctx: Context, name: str) -> str:

@@ -30,10 +30,11 @@ class Entry(Struct, frozen=True):
 
 
 class Conversations:
-    """Open sessions in the order in which they were opened. `close` ends them all."""
+    """Open sessions in the order in which they were opened. `close` ends them all, and deletes the forgotten one."""
 
     def __init__(self, app: App, open_session: OpenSession) -> None:
         self.all: list[Conversation] = []
+        self.forgotten = ""
         self.changed: Callable[[Conversation], None] = lambda one: None
         self._app = app
         self._open_session = open_session
@@ -73,7 +74,8 @@ class Conversations:
         await close(self._app, one.session)
 
     async def close(self) -> None:
-        await asyncio.gather(*(close(self._app, one.session) for one in self.all))
+        gone = self.forgotten
+        await asyncio.gather(*(close(self._app, one.session, forget=one.session.id == gone) for one in self.all))
 
     async def entries(self, limit: int = 30) -> list[Entry]:
         """Sessions to choose from: those that are open here, then the latest others."""

@@ -141,6 +141,7 @@ class Desk:
         front, data, looks = self.front, screen.data, self._screen.looks
         match screen.action:
             case "quit":
+                self.conversations.forgotten = data
                 self._screen.exit(0)
             case "new" | "clear":
                 await self.open(title=data)
