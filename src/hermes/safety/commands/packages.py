@@ -1,4 +1,4 @@
-"""Package managers and build tools: building and testing is work, installing runs code from elsewhere."""
+"""Package managers and build tools: building and testing is work, installing a package runs code from elsewhere."""
 
 import os
 import re
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
+from hermes.safety.commands.declared import declared
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.removal import rimraf
 from hermes.safety.commands.steps import Step
@@ -25,14 +26,14 @@ _LOOK = listed("list ls why outdated audit info view root bin licenses help")
 
 def tool(step: Step, ground: Ground) -> Verdict:
     """npm, cargo, pip, apt and their like, by what their verbs say."""
+    if declared(step, ground):
+        return WORKS
     name, args = step.name, list(step.args)
     words = operands(args, TOOLS[name].valued.split())
     if name in ("npm",) and words[:1] in (["run"], ["run-script"], ["start"], ["test"], ["t"]):
         return named_target(name, words[1:2])
     if name == "npm" and words[:1] in (["exec"], ["x"]):
         return runner(step, ground)
-    if words[:1] in (["install"], ["ci"], ["i"]) and has(args, "--ignore-scripts") and len(words) == 1:
-        return WORKS
     if name == "npm" and words[:1] == ["init"] and len(words) > 1:
         return ask(RULE, INSTALLS.format("npm init"))
     if name == "go" and words[:1] in (["run"], ["env"], ["install"], ["get"]):
@@ -86,6 +87,8 @@ def pacman(step: Step, ground: Ground) -> Verdict:
 
 def yarn(step: Step, ground: Ground) -> Verdict:
     """yarn, pnpm and bun run a script of the project by its bare name."""
+    if declared(step, ground):
+        return WORKS
     words = operands(step.args, ("--cwd", "-C", "--filter", "-F", "--dir"))
     match words:
         case []:
@@ -97,8 +100,6 @@ def yarn(step: Step, ground: Ground) -> Verdict:
         case ["npm", verb, *_]:
             looks = verb in ("info", "audit", "whoami")
             return READS if looks else ask("sends-data", f"yarn npm {verb} changes what others install")
-        case ["install" | "i" | "ci", *more] if has(step.args, "--ignore-scripts") and not more:
-            return WORKS
         case [verb, *_] if verb in _FETCH:
             reads = words[:2] in (["config", "list"], ["config", "get"], ["env", "list"], ["global", "list"])
             return READS if reads else ask(RULE, INSTALLS.format(f"{step.name} {verb}"))
