@@ -329,7 +329,7 @@ class App:
                 self._progress,
                 env=self.settings.environ,
                 weights=KNOWN[name],
-                configured=Path(configured).expanduser() if configured else None,
+                configured=Path(os.path.expanduser(configured)) if configured else None,
             )
 
         if name not in self._local:
@@ -570,7 +570,7 @@ class App:
         return self.skills.block(names) if "skill_view" in names else ""
 
     def _folder(self, wish: Wish) -> str:
-        path = Path(wish.cwd or self.settings.file.terminal.cwd).expanduser()
+        path = Path(os.path.expanduser(wish.cwd or self.settings.file.terminal.cwd))
         try:
             return str(path.resolve(strict=True))
         except OSError:

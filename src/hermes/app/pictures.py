@@ -2,6 +2,7 @@
 
 import asyncio
 import mimetypes
+import os
 from pathlib import Path
 
 from hermes.agent.session import Session
@@ -11,7 +12,7 @@ from hermes.protocol.items import Image
 
 async def picture(session: Session, path: str | Path) -> Image:
     """A picture file as a part of a message to this session."""
-    file = Path(path).expanduser()
+    file = Path(os.path.expanduser(path))
     media_type = mimetypes.guess_type(file.name)[0] or ""
     if not media_type.startswith("image/"):
         raise UserError(f"{path} is not a picture", "give a .png, .jpg, .gif or .webp file")

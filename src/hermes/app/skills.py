@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Coroutine, Iterable
 from contextlib import aclosing
@@ -115,7 +116,7 @@ class Skills:
     def _expanded(self, path: str) -> Path:
         """A path of the settings; ~ is the person's home as they have it."""
         home = self._app.settings.environ.get("HOME")
-        return Path(home, path[2:]) if home and path.startswith("~/") else Path(path).expanduser()
+        return Path(home, path[2:]) if home and path.startswith("~/") else Path(os.path.expanduser(path))
 
     # What a session sees
 

@@ -108,7 +108,7 @@ async def fetch(
         progress(size_of(_partial(target)), weights.size, "another hermes fetches it, waiting")
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         async with _one_at_a_time(target, waiting):
             if not _is_stamped(target, weights):
                 await _bring(target, weights, progress, env)

@@ -6,6 +6,7 @@ host/owner/repo[/skill][@ref]         one elsewhere; git+URL[@ref][#skill] for a
 https://host[#skill]                  a site with /.well-known/skills/index.json or /.well-known/agent-skills/index.json
 """
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -69,7 +70,7 @@ def read_source(text: str, cwd: Path) -> Source | Named:
     text = text.strip()
     if text.startswith(("/", "./", "../", "~")) or text in (".", ".."):
         path, _, skill = text.partition("#")
-        return FolderSource(str((cwd / Path(path).expanduser()).resolve()), skill)
+        return FolderSource(str((cwd / os.path.expanduser(path)).resolve()), skill)
     if text.startswith(("git+", "ssh://", "file://")) or _scp.match(text):
         return _repository(text.removeprefix("git+"))
     if text.startswith(("https://", "http://")):
