@@ -1,10 +1,9 @@
 """Installing what a project itself declares is a step of its build; a package that only the command line names is code from elsewhere."""
 
-import re
-
 from hermes.safety.commands.argv import listed
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.steps import Step
+from hermes.safety.patterns import Pattern
 
 # The verbs that install what the project's own files list. An empty one is the program by its bare name.
 _VERBS = {
@@ -37,8 +36,8 @@ _HOW = listed(
 _HOW_MUCH = listed("--omit --include --loglevel --group --only-group --extra --with --without --only --jobs -j --retry")
 _LISTS = listed("-r --requirement --requirements -c --constraint")
 _EDITABLE = listed("-e --editable")
-_PROJECT = re.compile(r"(\.(?:/[\w./-]+)?)(?:\[[\w,. -]+\])?")
-_ARCHIVE = re.compile(r"(?i)\.(whl|zip|tar|gz|tgz|bz2|xz|egg)$")
+_PROJECT = Pattern(r"(\.(?:/[\w./-]+)?)(?:\[[\w,. -]+\])?")
+_ARCHIVE = Pattern(r"(?i)\.(whl|zip|tar|gz|tgz|bz2|xz|egg)$")
 
 
 def declared(step: Step, ground: Ground) -> bool:
