@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -102,7 +103,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         wait = self.patience
         limits = httpx2.Timeout(connect=wait.connect, write=wait.between, read=None, pool=None)
         try:
-            where = httpx2.URL(url)
+            where = _address(url)
             request = client.build_request(
                 "POST", where, content=body, headers=self._headers(dialect, where), timeout=limits
             )
@@ -126,9 +127,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
             await response.aclose()
 
     def _headers(self, dialect: dialects.Dialect, where: "httpx2.URL") -> Mapping[str, str]:
-        import httpx2
-
-        home = httpx2.URL(self.key_for or where)
+        home = _address(self.key_for) if self.key_for else where
         if self.key and (where.scheme, where.host, where.port) != (home.scheme, home.host, home.port):
             raise AuthFailed(f"the key for {home.host} is not sent to {where.host}: set a key of its own")
         if not (self.key.isascii() and self.key.isprintable() and " " not in self.key):
@@ -236,6 +235,13 @@ class _Progress:
             elif isinstance(delta, Finished):
                 self.finished = True
         return now - self._heard <= self._patience.idle
+
+
+@lru_cache(64)
+def _address(url: str) -> "httpx2.URL":
+    import httpx2
+
+    return httpx2.URL(url)
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:

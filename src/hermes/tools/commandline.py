@@ -36,6 +36,8 @@ def simple_commands(line: str) -> list[Simple]:
 
 def detaching(line: str) -> str:
     """The word or sign by which a line leaves something running; empty if it waits for all that it starts."""
+    if "&" not in line and not any(name in line for name in DETACHING):
+        return ""
     commands = simple_commands(line)
     for place, command in enumerate(commands):
         if command.name in DETACHING:

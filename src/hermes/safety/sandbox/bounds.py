@@ -209,10 +209,11 @@ def _ways(rules: dict[str, Mount], writable: list[str]) -> list[str]:
     Only a folder that has a rule of its own cannot be renamed, with what is protected in it put back changed.
     """
     ways: list[str] = []
-    for mount in rules.values():
-        for root in writable:
-            folder = os.path.dirname(mount.path)
-            while mount.kind != "write" and folder != root and inside(folder, root):
+    kept = [mount.path for mount in rules.values() if mount.kind != "write"]
+    for root in writable:
+        for path in kept:
+            folder = os.path.dirname(path) if path.startswith(root) else root
+            while folder != root and inside(folder, root):
                 if folder not in rules:
                     ways.append(folder)
                 folder = os.path.dirname(folder)

@@ -19,15 +19,16 @@ def arguments(
 ) -> tuple[str, ...]:
     """The call of bubblewrap that runs a command within the bounds."""
     rules = mounts(bounds, cwd, grants)
+    emptied = {mount.path for mount in rules if mount.kind == "hide" and os.path.isdir(mount.path)}
     return (
         *start(program),
         # Without this, what the command leaves running keeps its namespace alive.
         *(() if lasting else ("--die-with-parent",)),
         *(() if bounds.network else ("--unshare-net",)),
-        *(word for mount in rules for word in _words(mount)),
+        *(word for mount in rules for word in _words(mount, mount.path in emptied)),
         *(word for path in _sockets(rules, bounds) for word in ("--ro-bind", "/dev/null", path)),
         # Only now: what is shown in a hidden folder needs a place in it first.
-        *(word for mount in rules if _is_hidden_folder(mount) for word in ("--remount-ro", mount.path)),
+        *(word for mount in rules if mount.path in emptied for word in ("--remount-ro", mount.path)),
         "--chdir",
         cwd,
         "--",
@@ -59,21 +60,17 @@ def start(program: str) -> tuple[str, ...]:
     )
 
 
-def _words(mount: Mount) -> Iterator[str]:
+def _words(mount: Mount, emptied: bool) -> tuple[str, ...]:
     source = mount.source or mount.path
     match mount.kind:
         case "read":
-            yield from ("--ro-bind-try", source, mount.path)
+            return "--ro-bind-try", source, mount.path
         case "write":
-            yield from ("--bind-try", source, mount.path)
-        case "hide" if _is_hidden_folder(mount):
-            yield from ("--tmpfs", mount.path)
+            return "--bind-try", source, mount.path
+        case "hide" if emptied:
+            return "--tmpfs", mount.path
         case "hide":
-            yield from ("--ro-bind", "/dev/null", mount.path)
-
-
-def _is_hidden_folder(mount: Mount) -> bool:
-    return mount.kind == "hide" and os.path.isdir(mount.path)
+            return "--ro-bind", "/dev/null", mount.path
 
 
 def _capabilities() -> Iterator[str]:

@@ -8,22 +8,21 @@ from hermes.safety.sandbox.folders import Folders
 
 def git_folders(workspace: str, folders: Folders) -> Iterator[str]:
     """The .git folders that work in this folder writes to: its own or the one above it, and those of folders in it."""
-    if found := _nearest(workspace):
+    own = f"{workspace}/.git"
+    for found in (own,) if os.path.lexists(own) else folders.lately(f"above {workspace}", lambda: _above(workspace)):
         yield from _stores(found)
     for name in folders.within(workspace):
         if name != ".git" and os.path.lexists(path := f"{workspace}/{name}/.git") and is_store(path):
             yield path
 
 
-def _nearest(folder: str) -> str:
-    while True:
-        path = os.path.join(folder, ".git")
-        if os.path.lexists(path):
-            return path
-        above = os.path.dirname(folder)
-        if above == folder:
-            return ""
+def _above(folder: str) -> Iterator[str]:
+    """The nearest .git above a folder."""
+    while (above := os.path.dirname(folder)) != folder:
         folder = above
+        if os.path.lexists(path := os.path.join(folder, ".git")):
+            yield path
+            return
 
 
 def _stores(path: str) -> Iterator[str]:
