@@ -28,6 +28,10 @@ class Contracts:
             known.setdefault(server, {})[tool] = contract
             config.write_private(self._path, msgspec.json.format(msgspec.json.encode(known)).decode())
 
+    def known(self, server: str) -> dict[str, str]:
+        """The contract of each tool of a server that was used, as it was approved."""
+        return dict(self._read().get(server, {}))
+
     def forget(self, server: str) -> None:
         """The server was removed, or a person looked at it anew."""
         with config.locked(self._path):

@@ -6,12 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from hermes.safety.commands.argv import listed
 from hermes.safety.commands.read import only_reads, read
 from hermes.safety.commands.steps import Input, Puzzle, Step
-from hermes.safety.commands.syntax import UNKNOWN, text_of, tree
+from hermes.safety.commands.syntax import UNKNOWN, plain_words, text_of, tree
 from hermes.safety.places import Places
 from tests.safety.scene import NOBODY, PLACES, WORKSPACE, judge
 
@@ -162,6 +163,37 @@ def test_the_parser_sees_latin_1_only_and_gives_back_every_character(text: str) 
     whole = (root.text or b"").decode()
     assert max(whole, default="") <= "\xff"
     assert text_of(root) in text.encode("utf-8", "replace").decode()
+
+
+SHELL_WORDS = sorted(
+    listed(
+        "if then else fi case esac for select while until do done in function time coproc declare typeset export readonly local unset let"
+    )
+)
+PLAIN = st.text(alphabet="ab01_./:@%+,=-", min_size=1, max_size=8) | st.sampled_from(
+    [
+        *SHELL_WORDS,
+        *listed(
+            "sudo env xargs sh bash -c rm -rf cd .. . find -exec git commit -m python3 A=1 a=b nohup timeout 5 true"
+        ),
+    ]
+)
+
+
+@given(st.lists(PLAIN, min_size=1, max_size=6), st.sampled_from([" ", "  ", "\t", " \t "]))
+@settings(deadline=None, max_examples=400)
+def test_plain_words_are_read_as_the_grammar_reads_them(words: list[str], between: str) -> None:
+    # A line break at the end changes nothing, but for that the grammar is asked.
+    text = between.join(words)
+    by_grammar = found(text + "\n")
+    # It does not understand every word that bash does: 1@ is one; and it loses a word == that is an argument.
+    assume(
+        "==" not in words
+        and plain_words(text)
+        and Puzzle("it is not a shell text that can be understood") not in by_grammar
+    )
+    assert words[0] not in SHELL_WORDS
+    assert found(text) == by_grammar
 
 
 def test_a_brace_before_a_rare_character_does_not_bring_the_process_down() -> None:

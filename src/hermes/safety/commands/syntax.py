@@ -5,6 +5,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
+from hermes.safety.commands.argv import listed
 from hermes.safety.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ _SPELLED = Pattern("\xff([\xe0-\xef]{6})")
 _TO_LETTERS = {ord(digit): 0xE0 + at for at, digit in enumerate("0123456789abcdef")}
 _FROM_LETTERS = {letter: digit for digit, letter in _TO_LETTERS.items()}
 
+_PLAIN = Pattern(r"[A-Za-z0-9_./:@%+,= \t-]+")
+_GRAMMAR = listed(
+    "if then else elif fi case esac for select while until do done in function time coproc declare typeset export readonly local "
+    "unset let"
+)
+
 _OPERATOR = Pattern(r"[|&;(){}<>$`]")
 _ESCAPES = Pattern(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 _OWN_MARKS = Pattern(f"[{UNKNOWN}{GAP}\ue001-\ue003]")
@@ -65,6 +72,12 @@ def deceives(text: str) -> bool:
 def is_readable(text: str) -> bool:
     """Whether a text is short and simple enough to be parsed in no time."""
     return len(text) <= LONGEST and len(_OPERATOR.findall(text)) <= MOST_OPERATORS
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text that has no sign in it that a shell would read as more than a letter; none if there may be one."""
+    words = text.split() if _PLAIN.fullmatch(text) else []
+    return [] if not words or "=" in words[0] or words[0] in _GRAMMAR else words
 
 
 def tree(text: str) -> "Node":

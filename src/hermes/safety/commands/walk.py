@@ -14,7 +14,7 @@ from hermes.safety.commands.functions import Functions
 from hermes.safety.commands.redirects import redirected
 from hermes.safety.commands.running import Running, Variables
 from hermes.safety.commands.steps import FORK_BOMB, Context, Input, Puzzle, Step
-from hermes.safety.commands.syntax import READABLE_START, UNKNOWN, is_readable, text_of, tree
+from hermes.safety.commands.syntax import READABLE_START, UNKNOWN, is_readable, plain_words, text_of, tree
 from hermes.safety.commands.words import VALUES, Words
 from hermes.safety.patterns import Pattern
 
@@ -64,6 +64,9 @@ class Walk:
         if context.shells > DEEPEST_SHELL or not is_readable(text):
             self._running.puzzle("there are too many shells in shells")
             return None
+        if words := plain_words(text):
+            # Most commands are no more than that, and need no grammar.
+            return self._running.start(words, context.deeper().deeper())
         root = tree(text)
         if root.has_error:
             self._running.puzzle("it is not a shell text that can be understood")
