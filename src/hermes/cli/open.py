@@ -12,6 +12,9 @@ from hermes.cli.logfiles import name_session
 from hermes.cli.progress import Bar
 from hermes.protocol.errors import UserError
 
+GARBAGE = 20_000
+"""New objects between two looks for garbage. Python's 700 is for programs that make many circles; here it cost a tenth of a step."""
+
 
 def settings_for(args: argparse.Namespace) -> config.Settings:
     return config.load(use_file=not getattr(args, "ignore_user_config", False))
@@ -31,6 +34,7 @@ async def open_session(app: App, wish: Wish) -> Session:
     name_session(session.id)
     if not gc.isenabled():
         gc.freeze()
+        gc.set_threshold(GARBAGE)
         gc.enable()
     return session
 
