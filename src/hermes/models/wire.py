@@ -33,6 +33,7 @@ class Wire(asyncio.Protocol):
         self.error: Exception | None = None
         self._received = bytearray()
         self._ended = False
+        self._lost = False
         self._full = False
         self._held = False
         self._waiting: dict[str, asyncio.Future[None]] = {}
@@ -58,7 +59,9 @@ class Wire(asyncio.Protocol):
     async def close(self) -> None:
         self._transport.close()
         await asyncio.sleep(0)
-        self._transport.abort()
+        # asyncio's own transport fails where the last bytes have gone out, and with them the connection, since it was closed.
+        if not self._lost:
+            self._transport.abort()
 
     def is_fresh(self) -> bool:
         """Whether nothing came: on an idle connection that would be its end. What the loop has not seen yet counts too."""
@@ -87,7 +90,8 @@ class Wire(asyncio.Protocol):
         self._wake("reader")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended, self.error = True, self.error or exc
+        self._ended = self._lost = True
+        self.error = self.error or exc
         self._wake("reader")
         self._wake("writer")
 
