@@ -1,4 +1,4 @@
-"""A connection that is closed amid its own writing."""
+"""A connection that is closed amid its own writing, or no longer wanted before it is there."""
 
 import asyncio
 import socket
@@ -31,3 +31,31 @@ async def test_a_connection_whose_last_bytes_leave_while_it_is_closed_is_closed(
         await wire.close()
         await asyncio.to_thread(reader.join, 5)
         assert not reader.is_alive()
+
+
+async def test_whoever_stops_dialling_leaves_no_socket_behind():
+    opened = ended = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal opened, ended
+        opened += 1
+        await reader.read()
+        ended += 1
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    for turns in range(40):
+        dialling = asyncio.create_task(dial(*server.sockets[0].getsockname()))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        dialling.cancel()
+        [came] = await asyncio.gather(dialling, return_exceptions=True)
+        if not isinstance(came, BaseException):
+            await came.close()
+    await asyncio.sleep(0.1)
+    async with asyncio.timeout(5):
+        while ended < opened:
+            await asyncio.sleep(0.01)
+    assert 30 < opened <= 40
+    server.close()
+    await server.wait_closed()

@@ -13,15 +13,28 @@ NEXT_ADDRESS = 0.25
 
 async def dial(host: str, port: int, *, tls: ssl.SSLContext | None = None, local_address: str | None = None) -> "Wire":
     """A connection to a host by name or address; OSError if there is none to be had."""
-    _, wire = await asyncio.get_running_loop().create_connection(
-        Wire,
-        host,
-        port,
-        ssl=tls,
-        local_addr=(local_address, 0) if local_address else None,
-        happy_eyeballs_delay=NEXT_ADDRESS,
+    dialling = asyncio.ensure_future(
+        asyncio.get_running_loop().create_connection(
+            Wire,
+            host,
+            port,
+            ssl=tls,
+            local_addr=(local_address, 0) if local_address else None,
+            happy_eyeballs_delay=NEXT_ADDRESS,
+        )
     )
+    try:
+        _, wire = await asyncio.shield(dialling)
+    except asyncio.CancelledError:
+        # Cancelled itself, asyncio would forget a socket that is just connected. So it is let come, and hung up.
+        dialling.add_done_callback(_hang_up)
+        raise
     return wire
+
+
+def _hang_up(dialling: "asyncio.Future[tuple[asyncio.Transport, Wire]]") -> None:
+    if not dialling.cancelled() and not dialling.exception():
+        dialling.result()[0].abort()
 
 
 class Wire(asyncio.Protocol):
