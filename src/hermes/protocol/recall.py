@@ -20,7 +20,10 @@ class Said(Struct, frozen=True):
 
 
 class Passage(Struct, frozen=True):
-    """Neighbouring messages that are found together: the seqs of the first and the last event, and the terms between spaces."""
+    """Neighbouring messages that are found together: the seqs of the first and the last event, and the terms between spaces.
+
+    A term that stands there twice is in several of its messages.
+    """
 
     first: int
     last: int

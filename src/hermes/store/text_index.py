@@ -2,11 +2,11 @@
 
 Two contentless FTS5 tables without positions, for windows of a few messages and for chapters of a session; their texts are
 terms that were made by whoever fills them. FTS5's own bm25 is 0 without positions (SQLite 3.54), so the lists of passages
-are weighed here: a term counts once for a passage, as much as it is rare, and less in a long passage.
+are weighed here: a term counts for a passage as much as it is rare, less in a long one, and more in a chapter that has it twice.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from heapq import nlargest
 from typing import Any
@@ -29,7 +29,10 @@ ENTRIES = 5_000
 """Entries of the index that one ranking reads: those of rare terms first, and of common ones as many as there is room for."""
 CANDIDATES = 120
 SATURATION, LENGTH = 1.2, 0.5
-"""The usual two constants of BM25. A word counts once here, so length matters less than in the textbook."""
+"""The usual two constants of BM25. A word counts hardly more than once here, so length matters less than in the textbook."""
+AGAIN, WORTH = "\u00b2", 0.15
+"""Tables without positions cannot count: a term that a chapter has twice is in the table once more, with this mark, and worth
+so much more."""
 
 ITEM = '{"event":"item_done","item":{"type":"'
 
@@ -138,10 +141,13 @@ def _put(db: apsw.Connection, piece: Indexed) -> None:
 
 def _insert(db: apsw.Connection, kind: str, n: int, passages: Sequence[Passage]) -> None:
     for passage in passages:
-        count = passage.terms.count(" ") + 1
-        values = (n, passage.first, passage.last, int(passage.at), count)
+        terms = passage.terms.split(" ")
+        single = dict.fromkeys(terms)
+        again = Counter(terms) if len(single) < len(terms) else {}
+        marked = " ".join([*single, *(term + AGAIN for term, times in again.items() if times > 1)])
+        values = (n, passage.first, passage.last, int(passage.at), len(single))
         db.execute(f"INSERT INTO {kind}(session, first, last, at, terms) VALUES (?, ?, ?, ?, ?)", values)
-        db.execute(f"INSERT INTO {kind}_text(rowid, terms) VALUES (?, ?)", (db.last_insert_rowid(), passage.terms))
+        db.execute(f"INSERT INTO {kind}_text(rowid, terms) VALUES (?, ?)", (db.last_insert_rowid(), marked))
 
 
 # Finding
@@ -158,8 +164,12 @@ def _rank(db: apsw.Connection, kind: PassageKind, wanted: Terms, limit: int) -> 
     for term in sorted(weights, key=spread.__getitem__):
         weight = weights[term]
         # Some entries of a common term are as good as others, unless most of them lie outside the days that are asked for.
-        for passage in _having(db, kind, term, -1 if bounded else max(room, 0)):
+        most = -1 if bounded else max(room, 0)
+        for passage in _having(db, kind, term, most):
             scores[passage] += weight
+        if kind == "chapter":
+            for passage in _having(db, kind, term + AGAIN, most):
+                scores[passage] += weight * WORTH
         room -= spread[term]
     fitting = (
         set.intersection(*(set(_having(db, kind, term)) for term in wanted.every)) if wanted.every else set(scores)

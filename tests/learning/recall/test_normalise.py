@@ -18,6 +18,7 @@ from hermes.learning.recall.normalise import terms, words
         ("用Python写代码", ["用", "python", "写代", "代码"]),
         ("Café CAFÉ cafe\u0301 ｃａｆｅ", ["cafe"] * 4),
         ("Straße ΣΟΦΌΣ", ["strass", "σοφοσ"]),
+        ("you may ask in May, or 5²", ["ask", "mai", "52"]),
         ("", []),
         ("the and of it", []),
     ],

@@ -1,5 +1,6 @@
 """Windows overlap, chapters do not, and what grows is made anew from where it grows."""
 
+import time
 from typing import Any
 
 from msgspec.structs import replace
@@ -8,10 +9,13 @@ from hermes.learning.recall.passages import index, text_for_index
 from hermes.protocol.items import Reply, Text, ToolCall, UserMessage
 from hermes.protocol.recall import Said, Unread
 
+NOON = time.mktime((2026, 5, 4, 12, 0, 0, 0, 0, -1))
+DAY = 24 * 3_600
 
-def message(seq: int, text: str = "") -> Said:
+
+def message(seq: int, text: str = "", at: float = NOON) -> Said:
     parts = (Text(text or f"word{seq}"),)
-    return Said(seq, float(seq), UserMessage(id=f"m{seq}", turn=1, step=1, index=seq, parts=parts))
+    return Said(seq, at, UserMessage(id=f"m{seq}", turn=1, step=1, index=seq, parts=parts))
 
 
 def call(seq: int, **more: Any) -> Said:
@@ -54,8 +58,14 @@ def test_calls_belong_to_the_message_before_them() -> None:
 
 def test_the_title_is_in_the_last_chapter_and_in_no_window() -> None:
     made = index(unread(message(1, "hello"), title="Backups of Lisbon"))
-    assert made.chapters[0].terms == "backup hello lisbon"
-    assert made.windows[0].terms == "hello"
+    assert made.chapters[0].terms == "2026 4 backup hello lisbon mai"
+    assert made.windows[0].terms == "2026 4 hello mai"
+
+
+def test_passages_have_their_days_and_chapters_twice_what_several_messages_say() -> None:
+    made = index(unread(message(1, "heron nest, nest"), message(2, "a heron", NOON + 40 * DAY)))
+    assert made.windows[0].terms == "13 2026 4 heron june mai nest"
+    assert made.chapters[0].terms == "13 2026 2026 4 heron heron june mai nest"
 
 
 def test_nothing_said_makes_no_passages() -> None:

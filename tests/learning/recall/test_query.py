@@ -25,6 +25,11 @@ def test_a_phrase_is_within_one_message_and_whole_words() -> None:
     assert not parse("bug -rounding").fits(["a bug", "of rounding"])
 
 
+def test_a_phrase_is_not_bound_to_the_capital_of_a_month() -> None:
+    assert parse('"the May report"').every == ("report",)
+    assert parse('"the May report"').fits(["see the may report"])
+
+
 def test_a_phrase_of_cjk_characters_is_found_inside_a_sentence() -> None:
     assert parse('"茶馆"').fits(["明天我们在上海的茶馆见面"])
     assert not parse('"馆茶"').fits(["明天我们在上海的茶馆见面"])

@@ -1,6 +1,7 @@
 """Sessions are found by what was said in them, and only those that should be."""
 
 import asyncio
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hermes.learning.recall.search import Search, Wanted
 from hermes.protocol.events import Event, ItemDone
 from hermes.protocol.items import Text, UserMessage
+from hermes.protocol.recall import Terms
 from hermes.protocol.store import Batch, SessionRow
 from hermes.store.owner import this_process
 from hermes.store.sqlite import SqliteStore
@@ -133,6 +135,29 @@ async def test_days_bound_the_search_and_time_can_order_it(store):
     assert set(await find(store, "harbour", since=START + day, until=START + 3 * day)) == {"s1", "s2"}
     assert await find(store, "harbour", order="newest") == ["s3", "s2", "s1", "s0"]
     assert await find(store, "harbour", order="oldest", limit=2) == ["s0", "s1"]
+
+
+async def test_a_question_that_names_a_day_finds_the_session_of_that_day(store):
+    days = [time.mktime((2026, month, day, 12, 0, 0, 0, 0, -1)) for month, day in ((5, 4), (6, 4), (6, 20))]
+    await store_talks(store, [talk(f"s{n}", "we went camping", began=began) for n, began in enumerate(days)])
+    assert (await find(store, "when did we go camping in May?"))[0] == "s0"
+    assert (await find(store, "the camping of June 4, 2026"))[0] == "s1"
+    assert (await find(store, "camping on 20 June"))[0] == "s2"
+
+
+async def test_a_chapter_that_says_a_thing_again_comes_before_one_that_says_it_once(store):
+    await store_talks(
+        store,
+        [
+            talk("a", "a heron", "an owl", "a wren"),
+            talk("b", "a heron and an owl", "a heron and a wren", "the heron, heron"),
+            talk("c", "an owl", "a wren", "a heron"),
+        ],
+    )
+    await Search(store.index).catch_up()
+    for kind, order in (("chapter", ["b", "a", "c"]), ("window", ["a", "b", "c"])):
+        ranked = await store.index.rank(kind, Terms(any=("heron",)), 5)
+        assert [found.session for found in ranked.found] == order
 
 
 async def test_sessions_that_come_from_each_other_are_one_answer(store):

@@ -22,6 +22,8 @@ _stop = """
     wanted was we well were what when where which while who whom whose why will with would yes you your yours yourself yourselves
     """
 STOP_WORDS = frozenset(_stop.split())
+MAY = "May"
+"""A month, or a word to leave out: only its capital tells."""
 
 _word = re.compile(r"\w+")
 _part = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -46,7 +48,7 @@ def words(text: str) -> list[str]:
 def _terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: its parts, and behind those of a name that has several the whole name."""
     parts = list(_parts(word))
-    found = [_shortened(part) for part in parts if part not in STOP_WORDS]
+    found = [_shortened(part) for part in parts if part not in STOP_WORDS or word == MAY]
     if len(parts) > 1 and word.isascii():
         found.append("".join(parts)[:LONGEST])
     return tuple(found)

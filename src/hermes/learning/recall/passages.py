@@ -2,10 +2,11 @@
 
 A message is what a person, or the model, said; tool calls belong to the message before them, eight at most, and then count
 as a message of their own. Of a call the index has its tool, its title and the two ends of its result: enough to find a file,
-a command or an error by, without the pages that were read.
+a command or an error by, without the pages that were read. Every passage has the days on which it was said.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -21,6 +22,8 @@ LONGEST = 20_000
 """Characters of a message that are in the index: of a longer one the head and the tail."""
 ENDS = 80
 """Characters of both ends of a result."""
+_months = "January February March April May June July August September October November December"
+MONTHS = _months.split()
 
 
 class Unit(Struct, frozen=True):
@@ -45,8 +48,8 @@ def index(unread: Unread) -> Indexed:
         was=unread.was,
         seq=unread.seq,
         untrusted=unread.untrusted,
-        windows=tuple(_passages(recent, WINDOW, STRIDE)),
-        chapters=tuple(_passages(newest, CHAPTER, CHAPTER)),
+        windows=tuple(_passages(recent, WINDOW, STRIDE, _of_window)),
+        chapters=tuple(_passages(newest, CHAPTER, CHAPTER, _of_chapter)),
     )
 
 
@@ -82,23 +85,40 @@ def _clipped(text: str, most: int) -> str:
 
 
 def _unit(group: list[Said]) -> Unit:
-    words = chain.from_iterable(terms(text_for_index(each.item)) for each in group)
+    words = chain(_day(group[0].at), *(terms(text_for_index(each.item)) for each in group))
     return Unit(group[0].seq, group[-1].seq, group[0].at, frozenset(words))
+
+
+def _day(at: float) -> list[str]:
+    """The terms of a day as people write it in a question, in the time of this place."""
+    moment = time.localtime(at)
+    return terms(f"{moment.tm_mday} {MONTHS[moment.tm_mon - 1]} {moment.tm_year}")
 
 
 def _with(unit: Unit, title: str) -> Unit:
     return Unit(unit.first, unit.last, unit.at, unit.terms | set(terms(title)))
 
 
-def _passages(units: list[Unit], size: int, stride: int) -> Iterator[Passage]:
+def _passages(units: list[Unit], size: int, stride: int, terms_of: Callable[[list[Unit]], str]) -> Iterator[Passage]:
     """The units in groups of `size`, every `stride` of them a new one, until all are in one."""
     for start in range(0, len(units), stride):
         group = units[start : start + size]
-        yield Passage(group[0].first, group[-1].last, group[0].at, _joined(group))
+        yield Passage(group[0].first, group[-1].last, group[0].at, terms_of(group))
         if start + size >= len(units):
             return
 
 
-def _joined(group: list[Unit]) -> str:
-    # Sorted, so that the same log makes the same index.
+# Sorted, so that the same log makes the same index.
+
+
+def _of_window(group: list[Unit]) -> str:
     return " ".join(sorted(frozenset[str]().union(*(unit.terms for unit in group))))
+
+
+def _of_chapter(group: list[Unit]) -> str:
+    """Each term, twice if it is in several messages: what a session is about is said in it again."""
+    said, again = set[str](), set[str]()
+    for unit in group:
+        again |= said & unit.terms
+        said |= unit.terms
+    return " ".join(sorted((*said, *again)))

@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from hermes.learning.recall.normalise import terms, words
+from hermes.learning.recall.normalise import MAY, terms, words
 
 _piece = re.compile(r'(?<!\S)(-?)(?:"([^"]*)"|(\S+))')
 
@@ -46,7 +46,8 @@ def parse(text: str) -> Query:
         loose += terms(piece)
         if quoted:
             phrases.append(spelled)
-            every += terms(quoted)
+            # A phrase has no case, but "May" is a term only with its capital.
+            every += [term for term in terms(quoted) if term not in terms(MAY)]
     return Query(tuple(dict.fromkeys(loose)), tuple(dict.fromkeys(every)), tuple(phrases), tuple(without))
 
 
