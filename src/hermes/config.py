@@ -234,11 +234,12 @@ class SkillsSettings(Struct, frozen=True):
     """Where more skills lie (folders that are only read, and names of installed plugins), and what loading one may do.
 
     With `write_approval` a person looks at every skill that Hermes writes; `inline_shell` runs what stands in a person's own
-    skills as !`command`.
+    skills as !`command`. Those in `disabled` are seen by no session.
     """
 
     external_dirs: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
     template_vars: bool = True
     inline_shell: bool = False
     write_approval: bool = False
@@ -321,6 +322,12 @@ class ToolsSettings(Struct, frozen=True):
     tool_search: ToolSearch = ToolSearch()
 
 
+class GoalSettings(Struct, frozen=True):
+    """How often Hermes goes on by itself towards a goal before it asks."""
+
+    max_turns: int = 20
+
+
 class File(Struct, frozen=True):
     """config.yaml as Hermes reads it; keys that it does not know are left alone."""
 
@@ -350,6 +357,7 @@ class File(Struct, frozen=True):
     honcho: HonchoSettings = HonchoSettings()
     skills: SkillsSettings = SkillsSettings()
     curator: CuratorSettings = CuratorSettings()
+    goals: GoalSettings = GoalSettings()
     security: Security = Security()
     timezone: str = ""
 

@@ -15,6 +15,7 @@ from hermes.cli.auth import add_login
 from hermes.models.authfile import Auth, AuthFile, Grant, StoredKey
 from hermes.models.catalog import Catalog, DeviceFlow, Vendor
 from hermes.models.pool import Pool
+from hermes.models.resets import reset_mark
 from hermes.protocol.errors import UserError
 from tests.cli.command import Hermes, Ran
 
@@ -199,3 +200,34 @@ def test_a_login_server_that_cannot_be_reached_through_the_proxy_is_one_line(her
     ran = hermes("auth", "add", "nous", HTTPS_PROXY="http://127.0.0.1:9")
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert ran.err.startswith("hermes: cannot reach the login server of Nous Portal: ")
+
+
+# Trying again, and the short commands
+
+
+def test_reset_leaves_a_mark_that_running_sessions_see(hermes: Hermes) -> None:
+    before = reset_mark(hermes.home, "xai")
+    assert hermes("auth", "reset", "xAI") == Ran(
+        0, "the keys of xai are tried again, in sessions that are running too\n"
+    )
+    assert reset_mark(hermes.home, "xai") != before == reset_mark(hermes.home, "openai")
+    assert hermes("auth", "reset").out.startswith("the keys of every provider are tried again")
+    assert reset_mark(hermes.home, "openai") != before
+    assert hermes("auth", "reset", "nobody").code == 2
+
+
+def test_login_and_logout_name_the_command_that_they_are_short_for(hermes: Hermes, auth: AuthFile) -> None:
+    assert hermes("login", "mistral", stdin="a-key\n") == Ran(
+        0, "Mistral has the key 'key-1' now\n", "hermes: this is short for: hermes auth add mistral\n"
+    )
+    assert hermes("logout").err.startswith("hermes: you are not logged in anywhere (")
+    auth.change(lambda stored: stored.with_login("nous", Grant("a", "r", time.time() + 60)))
+    assert hermes("logout") == Ran(
+        0, "logged out of Nous Portal\n", "hermes: this is short for: hermes auth logout nous\n"
+    )
+    for name in ("nous", "openai"):
+        auth.change(lambda stored, name=name: stored.with_login(name, Grant("a", "r", time.time() + 60)))
+    assert hermes("logout").err == ("hermes: you are logged in to several providers (hermes logout nous | openai)\n")
+    assert hermes("login", HTTPS_PROXY="http://127.0.0.1:9").err.startswith(
+        "hermes: this is short for: hermes auth add nous\n"
+    )

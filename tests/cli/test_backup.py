@@ -215,3 +215,20 @@ async def test_a_home_that_a_session_has_open_is_not_replaced(hermes: Hermes, tm
         await store.create(row, Batch(), this_process())
         ran = await hermes.beside("import", str(archive), "-f")
     assert ran == Ran(2, "", f"hermes: {hermes.home} is in use (end these sessions first: busy)\n")
+
+
+def test_backups_are_listed_and_other_files_are_not(
+    hermes: Hermes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    assert hermes("backup", "--list").err == "hermes: there are no backups here (hermes backup makes one)\n"
+    with zipfile.ZipFile(work / "other.zip", "w") as zipped:
+        zipped.writestr("a", "b")
+    (work / "broken.zip").write_text("no zip")
+    assert hermes("backup", "-o", "one.zip", "--secrets").code == 0
+    (hermes.home / "backups").mkdir()
+    assert hermes("backup", "-o", str(hermes.home / "backups" / "two.zip")).code == 0
+    listed = [line.split("\t") for line in hermes("backup", "-l").out.splitlines()]
+    assert [(row[0], row[4]) for row in listed] == [(str(hermes.home / "backups" / "two.zip"), ""), ("one.zip", "yes")]

@@ -156,7 +156,7 @@ def test_a_preset_knows_how_its_server_is_reached(hermes: Hermes) -> None:
         (["a", "--command", "x", "--header", "A=1"], "--header does not go with this server (a command takes --args and --env)"),
         (["a", "--command", "x", "--env", "A"], "cannot read --env A (write --env NAME=VALUE)"),
         (["a", "--command", "'x"], "cannot read the command \"'x\": No closing quotation (for example --command npx --args -y some-server)"),
-        (["a", "--preset", "none"], "there is no preset 'none' (there is everything, fetch, filesystem, git, github, linear, notion, sentry, time)"),
+        (["a", "--preset", "none"], "there is no preset 'none' (there is everything, fetch, filesystem, git, github, linear, memory, notion, sentry, sequential-thinking, time)"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_one_line_and_nothing_is_written(

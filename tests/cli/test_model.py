@@ -173,3 +173,19 @@ def test_words_that_make_no_sense_are_one_line(hermes: Hermes, words: list[str])
     assert hermes("model", *words) == Ran(
         2, "", f"hermes: cannot read {' '.join(words)!r} (hermes model --help shows the forms)\n"
     )
+
+
+# Asking anew
+
+
+async def test_refresh_asks_everybody_who_can_be_called(hermes: Hermes) -> None:
+    assert hermes_refused(await hermes.beside("model", "--refresh"))
+    async with ModelServer(models=["a", "b"]) as server:
+        hermes.write_config(f"custom_providers: {{lab: {{base_url: '{server.base_url}'}}}}\n")
+        assert await hermes.beside("model", "--refresh") == Ran(0, "custom:lab\t2 models\n")
+    ran = await hermes.beside("model", "--refresh")
+    assert (ran.code, ran.out, ran.err.startswith("hermes: custom:lab was not asked: ")) == (1, "", True)
+
+
+def hermes_refused(ran: Ran) -> bool:
+    return (ran.code, ran.out) == (1, "") and ran.err.startswith("hermes: there is nobody to ask (")

@@ -140,3 +140,31 @@ def test_the_environment_names_a_profile_too(tmp_path: Path) -> None:
     assert config.find_home(environ | {"HERMES_PROFILE": ""}) == tmp_path
     with pytest.raises(UserError):
         config.find_home(environ | {"HERMES_PROFILE": "b"})
+
+
+def test_nobody_else_can_look_at_which_profiles_there_are(hermes: Hermes, tmp_path: Path) -> None:
+    fresh = Hermes(tmp_path / "fresh")
+    (tmp_path / "fresh").mkdir()
+    assert fresh("profile", "create", "work", "--no-alias").code == 0
+    assert hermes("profile", "export", "default", "-o", str(tmp_path / "default.zip")).code == 0
+    other = Hermes(tmp_path / "other")
+    (tmp_path / "other").mkdir()
+    assert other("profile", "import", str(tmp_path / "default.zip"), "--name", "brought").code == 0
+    made = [fresh.home, fresh.home / "profiles", fresh.home / "profiles" / "work"]
+    made += [other.home, other.home / "profiles", other.home / "profiles" / "brought"]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 6
+
+
+def test_a_profile_says_what_it_is_for(hermes: Hermes) -> None:
+    assert hermes("profile", "create", "work", "--no-alias", "--description", "my  day job\n", "--no-skills").code == 0
+    assert hermes("profile", "describe", "work") == Ran(0, "my day job\n")
+    assert hermes("profile", "list").out.splitlines()[-1].endswith("\tmy day job")
+    told = hermes("profile", "info", "work").out
+    assert told == hermes("profile", "show", "work").out
+    assert told.startswith("about      my day job\n")
+    assert "skills     0 skills of its own, none of those that come with Hermes\n" in told
+    assert hermes("profile", "describe", "work", "the", "evening", "one") == Ran(0, "the evening one\n")
+    assert hermes("profile", "describe", "work", "") == Ran(0, "work is not described\n")
+    assert hermes("profile", "describe", "work", "x" * 501).code == 2
+    assert hermes("profile", "describe", "nobody").code == 2
+    assert hermes("skills", "list", HERMES_PROFILE="work") == Ran(0, "")

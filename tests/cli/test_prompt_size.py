@@ -74,3 +74,9 @@ def test_a_toolset_that_is_not_there_is_one_line(hermes: Hermes) -> None:
     assert hermes("prompt-size", "-m", "openai:gpt-6", "-t", "todoo") == Ran(
         2, "", "hermes: There is no toolset 'todoo'. (Did you mean todo?)\n"
     )
+
+
+def test_a_platform_has_the_tools_that_are_set_for_it(hermes: Hermes) -> None:
+    hermes("config", "set", "platform_toolsets.telegram", "[todo]")
+    size = json.loads(hermes("prompt-size", "--json", "-m", "openai:gpt-6", "--platform", "telegram").out)
+    assert [part["name"] for part in size["tools"]] == ["todo"]

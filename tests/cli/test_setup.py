@@ -1,11 +1,13 @@
 """`hermes setup`: a wizard in plain lines that finds what is there, proves what it sets, and can be run again."""
 
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
 from hermes import config
+from hermes.models.authfile import AuthFile, Grant
 from tests.cli.command import Hermes, Ran
 from tests.services.model_server import ModelServer
 from tests.services.script import Reply, error
@@ -138,3 +140,25 @@ def test_bad_input_is_said_and_code_2(hermes: Hermes, args: list[str], stdin: st
     ran = hermes("setup", *args, stdin=stdin)
     assert (ran.code, ran.err.splitlines()[-1].startswith("hermes: "), said in ran.err) == (2, True, True)
     assert ran != Ran(0, "")
+
+
+def test_the_home_is_given_a_soul_to_change_and_keeps_the_one_it_has(hermes: Hermes) -> None:
+    soul = hermes.home / "SOUL.md"
+    assert f"who Hermes is stands in {soul}, for you to change\n" in hermes("setup", "agent", "--non-interactive").out
+    soul.write_text("You are a pirate.\n")
+    assert "SOUL.md" not in hermes("setup", "agent", "--non-interactive").out
+    assert soul.read_text() == "You are a pirate.\n"
+
+
+def test_the_portal_is_one_step_for_whoever_is_logged_in(hermes: Hermes) -> None:
+    auth = AuthFile(hermes.home / "auth.json")
+    auth.change(lambda stored: stored.with_login("nous", Grant("access", "refresh", time.time() + 3600)))
+    ran = hermes("setup", "--portal", HTTPS_PROXY="http://127.0.0.1:9", HERMES_LOCAL_SERVERS=NOWHERE)
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert ran.err.startswith("hermes: nous:anthropic/claude-sonnet-5.5 is set, but does not answer: ")
+    assert read(hermes) == {"model": "nous:anthropic/claude-sonnet-5.5"}
+
+
+def test_the_portal_without_a_way_to_it_sets_nothing(hermes: Hermes) -> None:
+    ran = hermes("setup", "--portal", HTTPS_PROXY="http://127.0.0.1:9", HERMES_LOCAL_SERVERS=NOWHERE)
+    assert (ran.code, ran.err.count("\n"), hermes.config.exists()) == (1, 1, False)

@@ -1,6 +1,7 @@
 """`hermes update`: a checkout is fetched, compared, pulled and installed again; nothing of the person's own is touched."""
 
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,31 @@ async def test_a_tree_without_a_branch_to_follow_says_so(checkout: Checkout) -> 
 
 def test_wrong_usage_is_code_2(tmp_path: Path) -> None:
     assert Hermes(tmp_path)("update", "--sooner").code == 2
+
+
+async def test_another_branch_is_followed_from_then_on_and_comes_back(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkout.git(checkout.origin, "switch", "-q", "-c", "beta")
+    checkout.commit("beta one", LAUNCHER)
+    assert await look(checkout.tree, checkout.environ, "beta") == NEWER
+    assert checkout.head == "first"
+    assert await update(checkout.tree, checkout.environ, backup=False, branch="beta") == 0
+    assert "1 change pulled, on the branch beta now" in capsys.readouterr().out
+    checkout.commit("beta two", LAUNCHER)
+    assert await update(checkout.tree, checkout.environ, backup=False) == 0
+    assert checkout.head == "beta two"
+    assert await update(checkout.tree, checkout.environ, backup=False, branch="main") == 0
+    assert (checkout.head, checkout.git(checkout.tree, "rev-parse", "--abbrev-ref", "HEAD")) == ("first", "main")
+    with pytest.raises(UserError, match="there is no branch 'gamma' to update to"):
+        await update(checkout.tree, checkout.environ, backup=False, branch="gamma")
+
+
+async def test_the_backup_can_be_of_the_whole_home(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "home" / "plugins").mkdir(parents=True)
+    (tmp_path / "home" / "plugins" / "mine.py").touch()
+    checkout.commit("second", LAUNCHER)
+    assert await update(checkout.tree, checkout.environ, backup=True, whole=True) == 0
+    [made] = (tmp_path / "home" / "backups").iterdir()
+    with zipfile.ZipFile(made) as archive:
+        assert "plugins/mine.py" in archive.namelist()

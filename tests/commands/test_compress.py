@@ -1,5 +1,7 @@
 """/compress hands the session an op, and tells beforehand what it would do."""
 
+import pytest
+
 from hermes.protocol.models import Tokens
 from hermes.protocol.ops import Compact
 from tests.agent.stage import ScriptedModel, call, finish, text
@@ -11,6 +13,18 @@ async def test_compress_condenses_with_the_focus_that_was_named(tmp_path):
         outcome = await me.types("/compress the parser")
         [op] = outcome.ops
         assert isinstance(op, Compact) and op.focus == "the parser"
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("here", 1), ("here 3", 3), ("HERE  2", 2)])
+async def test_the_last_exchanges_can_be_kept_word_for_word(tmp_path, typed, kept):
+    async with person(tmp_path) as me:
+        [op] = (await me.types(f"/compress {typed}")).ops
+        assert isinstance(op, Compact) and (op.keep, op.focus) == (kept, "")
+
+
+async def test_a_number_of_exchanges_that_is_none_is_told(tmp_path):
+    async with person(tmp_path) as me:
+        assert "is not a number from 1 on" in await me.reply("/compress here and now")
 
 
 async def test_a_preview_says_what_would_happen_and_changes_nothing(tmp_path):

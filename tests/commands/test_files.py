@@ -49,6 +49,25 @@ async def test_rollback_lists_the_checkpoints(tmp_path):
         assert hint.startswith("`/rollback N`")
 
 
+async def test_a_snapshot_with_a_name_can_be_gone_back_to(tmp_path):
+    async with person(tmp_path, model()) as me:
+        file = tmp_path / "work" / "mine.txt"
+        file.write_text("before")
+        assert (await me.reply("/snapshot before  the move")).startswith(f"Kept `{tmp_path}/work` as it is now.")
+        file.write_text("after")
+        listed = await me.reply("/snap")
+        assert listed == await me.reply("/rollback") == await me.reply("/snap list")
+        assert re.search(r"^- 1: [^,]+, snapshot 'before the move'$", listed, re.MULTILINE)
+        outcome = await me.types("/rollback 1")
+        assert (outcome.ops, file.read_text()) == ((), "before")
+
+
+async def test_a_folder_that_is_too_much_is_no_snapshot(tmp_path):
+    async with person(tmp_path, model()) as me:
+        await me.session.world.move(str(tmp_path))
+        assert (await me.reply("/snapshot all")).startswith(f"{tmp_path} cannot be kept as a whole: ")
+
+
 async def test_rollback_shows_what_has_changed_since(tmp_path):
     async with person(tmp_path, model()) as me:
         await two_changes(me, tmp_path / "work")

@@ -36,6 +36,18 @@ async def test_thoughts_are_shown_and_hidden_by_the_screen(tmp_path):
     async with person(tmp_path) as me:
         assert await me.types("/reasoning show") == Outcome(screen=Screen("details", "thoughts open"))
         assert await me.types("/reasoning hide") == Outcome(screen=Screen("details", "thoughts hidden"))
+        assert await me.types("/reasoning full") == Outcome(screen=Screen("details", "thoughts open"))
+        assert await me.types("/reasoning clamp") == Outcome(screen=Screen("details", "thoughts folded"))
+
+
+async def test_fast_thinks_as_little_as_the_model_can_and_as_usual_again(tmp_path):
+    async with person(tmp_path, ScriptedModel(), settings="agent: {reasoning_effort: high}\n") as me:
+        assert await me.reply("/fast") == "Thinking: as little as the model can. `/fast` again: high."
+        await me.stage.until(lambda: me.session.effort == "minimal")
+        assert await me.reply("/fast") == "Thinking: high."
+        await me.stage.until(lambda: me.session.effort == "high")
+        assert await me.reply("/fast off") == "Thinking: high."
+        assert await me.reply("/fast very") == "'very' is neither on nor off (/fast, /fast on or /fast off)"
 
 
 async def test_global_keeps_the_level_for_every_new_session(tmp_path):
@@ -66,5 +78,5 @@ async def test_what_can_be_chosen_is_offered(tmp_path):
         offered = {
             name: await me.registry.find(name, "terminal").complete(me, "") for name in ("reasoning", "personality")
         }
-        assert [each.text for each in offered["reasoning"]][-3:] == ["default", "show", "hide"]
+        assert [each.text for each in offered["reasoning"]][-5:] == ["default", "show", "hide", "full", "clamp"]
         assert [each.text for each in offered["personality"]][-2:] == ["hype", "none"]

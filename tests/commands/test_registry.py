@@ -43,6 +43,16 @@ def test_an_alias_in_full_beats_the_beginning_of_a_name():
 
 
 @pytest.mark.parametrize(
+    ("name", "found"),
+    [("sta", STATUS), ("star", RESET), ("start", RESET), ("stargaze", "stargaze"), ("starg", "stargaze")],
+)
+def test_a_skill_is_found_by_its_name_or_by_a_beginning_that_no_command_shares(name, found):
+    skills = (command("stargaze"),)
+    registry = Registry((STOP, STATUS, RESET), more=lambda: skills)
+    assert registry.find(name, "terminal") is (skills[0] if found == "stargaze" else found)
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [
         ("/stahtus", "there is no command /stahtus (did you mean /status?)"),

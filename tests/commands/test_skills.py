@@ -1,5 +1,6 @@
 """/skills and /curator: what there is, what waits, and what the person decides."""
 
+from hermes.app.hub import Hub
 from hermes.learning.skills.birth import Source
 from hermes.learning.skills.evidence import Evidence
 from hermes.learning.skills.parse import Skill, write_skill
@@ -25,6 +26,24 @@ async def test_skills_are_listed_searched_and_shown(tmp_path):
         assert "loaded 0" in shown
         assert await me.reply("/skills show nothing") == "there is no skill 'nothing' (/skills lists them)"
         assert "what should /skills dance do?" in await me.reply("/skills dance")
+
+
+async def test_skills_that_could_be_installed_are_browsed(tmp_path):
+    write_skill(tmp_path / "shop" / "csv", Skill(name="csv", description="Read tables.", body="x"))
+    write_skill(tmp_path / "shop" / "pdf", Skill(name="pdf", description="Read papers.", body="x"))
+    async with person(tmp_path, ScriptedModel(), settings=SETTINGS) as me:
+        hub = Hub(me.app.settings, me.app.fetch, tmp_path, me.app.skills.shelf)
+        for tap in hub.taps():
+            hub.remove_tap(tap.source)
+        hub.add_tap(str(tmp_path / "shop"), trusted=True)
+        *offers, end = (await me.reply("/skills browse")).splitlines()
+        assert end == "`hermes skills install SOURCE` installs one."
+        assert [offer.split(" `")[0] for offer in offers] == [
+            "- **csv** (trusted): Read tables.",
+            "- **pdf** (trusted): Read papers.",
+        ]
+        assert (await me.reply("/skills browse papers")).splitlines() == [offers[1], end]
+        assert await me.reply("/skills browse rockets") == "There is no such skill to install."
 
 
 async def test_a_draft_waits_until_the_person_vouches_for_it(tmp_path):

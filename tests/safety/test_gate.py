@@ -223,7 +223,8 @@ def test_a_granted_cd_does_not_hide_where_it_leads() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["make install", "git push", "npm install left-pad", "docker stop web", "pip install x", "python /opt/x.py"]
+    "command",
+    ["make install", "git push", "npm install left-pad", "docker stop web", "pip install x", "python /opt/x.py"],
 )
 def test_what_asks_is_allowed_word_by_word(command: str) -> None:
     always: list[Grant] = []

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes.tui.markdown import CODE_PART, Markdown, code
+from hermes.tui.code import CODE_PART, code
+from hermes.tui.markdown import Markdown
 
 TEXT = """\
 # Title

@@ -1,5 +1,6 @@
 """Talking on the full screen: messages, commands, interrupting, several sessions, leaving."""
 
+import re
 import subprocess
 import sys
 
@@ -267,6 +268,59 @@ async def test_what_typing_does_can_be_changed_on_the_way(tmp_path):
         await one.types("/busy steer")
         await one.sees("typing while a turn runs: steer")
         assert one.desk.talk.mode == "steer"
+
+
+async def test_times_and_what_a_turn_took_are_shown_for_those_who_want_them(tmp_path):
+    async with person(tmp_path, [Reply("Four.")]) as one:
+        await one.says("two and two?", "Four.")
+        await one.until(lambda: not one.front.session.busy)
+        plain = one.page
+        await one.types("/timestamps")
+        await one.sees("timestamps: on")
+        await one.types("/footer on")
+        await one.sees("footer: on")
+        assert re.search(r"^\d\d:\d\d › two and two\?\n\n\d\d:\d\d\nFour\.\n", one.page, re.MULTILINE)
+        assert re.search(r"^custom:echo · .* · \d+\.\d s$", one.page, re.MULTILINE)
+        await one.types("/ts off")
+        await one.sees("timestamps: off")
+        await one.types("/footer")
+        await one.sees("footer: off")
+        assert one.page.startswith(plain)
+
+
+async def test_the_line_of_figures_comes_and_goes(tmp_path):
+    async with person(tmp_path) as one:
+        await one.sees("custom:echo │")
+        await one.types("/sb")
+        await one.sees("line of figures: off")
+        await one.until(lambda: "custom:echo │" not in one.seen)
+        await one.types("/statusbar on")
+        await one.sees("custom:echo │")
+
+
+async def test_something_else_moves_while_something_is_at_work(tmp_path):
+    async with person(tmp_path, [Reply("one", fault=Fault(delay=5.0))]) as one:
+        await one.types("/indicator")
+        await one.sees("indicator: skin")
+        await one.types("/indicator ascii")
+        await one.sees("indicator: ascii")
+        await one.types("go")
+        await one.until(lambda: re.search(r"^ *[|/\\-] \w+ … \d+ s", one.seen, re.MULTILINE))
+
+
+async def test_the_editor_and_the_clipboard_are_reached_by_commands_too(tmp_path):
+    async with person(tmp_path) as one:
+
+        def told(text: str) -> bool:
+            return any(text in notice.message for notice in one.screen._notifications)
+
+        await one.types("/compose Dear sir,")
+        # Pilot has no terminal to lend: the editor gets the text, and is refused.
+        await one.until(lambda: told("this terminal cannot be lent to an editor"))
+        assert one.screen.prompt.text == "Dear sir,"
+        one.screen.prompt.discard()
+        await one.types("/paste")
+        await one.until(lambda: told("pictures cannot be pasted here"))
 
 
 async def test_the_bell_rings_when_a_turn_is_over(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import bisect
 
+from hermes.agent.goal import Goal, goal_after
 from hermes.agent.view import length, shown
 from hermes.protocol.events import (
     Answered,
@@ -10,6 +11,7 @@ from hermes.protocol.events import (
     Event,
     ItemDone,
     ItemStarted,
+    Notice,
     Prefix,
     SessionClosed,
     SessionOpened,
@@ -40,6 +42,7 @@ class History:
         self.budget: Budget | None = None
         self.effort: str | None = None
         self.personality = ""
+        self.goal: Goal | None = None
         self.prefix: Prefix | None = None
         self.plan: tuple[PlanEntry, ...] = ()
         self.plan_call = ""
@@ -86,6 +89,8 @@ class History:
                 self._change(changed)
             case SessionClosed():
                 self.closed = True
+            case Notice() as notice:
+                self.goal = goal_after(self.goal, notice)
             case _:
                 pass
 

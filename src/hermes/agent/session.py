@@ -338,8 +338,8 @@ class Session:
                 self._recorder.apply(op.id)
             case Configure():
                 await self._configure(op)
-            case Compact(focus=focus):
-                self._compactor.condense(focus)
+            case Compact(focus=focus, keep=keep):
+                self._compactor.condense(focus, keep)
                 self._recorder.apply(op.id)
                 await self._recorder.commit()
             case Rewind():

@@ -20,6 +20,7 @@ from hermes.agent import personas, prompt, rules
 from hermes.agent.aside import Aside, ask_aside
 from hermes.agent.desk import AsItIs, Masking
 from hermes.agent.session import Options, Session
+from hermes.app.soul import read_soul
 from hermes.app.surroundings import make_world
 from hermes.app.world import LocalWorld
 from hermes.config import Auxiliary, McpServer, ModelSettings, Settings
@@ -43,6 +44,7 @@ from hermes.store.sqlite import SqliteStore, make_blob
 if TYPE_CHECKING:
     from hermes.app.background import Background
     from hermes.app.connections import Connections
+    from hermes.app.goals import Goals
     from hermes.app.indexing import Indexing
     from hermes.app.memory import OpenMemory
     from hermes.app.repository import Repository
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from hermes.app.supply import ServerSupply
     from hermes.app.titles import Titles
     from hermes.app.user_model import OpenUserModel
+    from hermes.learning.review.apply import Outcome
     from hermes.mcp.contract import Sample
     from hermes.models.local import Local
     from hermes.safety.secrets.redact import Redactor
@@ -211,6 +214,15 @@ class App:
         return background
 
     @cached_property
+    def goals(self) -> "Goals":
+        """What sessions should reach, turn after turn."""
+        from hermes.app.goals import Goals
+
+        goals = Goals(self)
+        self._stack.push_async_callback(goals.close)
+        return goals
+
+    @cached_property
     def skills(self) -> "Skills":
         """The skills of the home; refreshed whenever a session is opened that can use them."""
         from hermes.app.skills import Skills
@@ -258,6 +270,10 @@ class App:
         reviews = Reviews(self)
         self._stack.push_async_callback(reviews.close)
         return reviews
+
+    async def review(self, session: Session) -> "Outcome | None":
+        """Read a session now for what is worth remembering; None if that has to wait."""
+        return await self._reviews.now(session)
 
     @cached_property
     def _indexing(self) -> "Indexing":
@@ -400,6 +416,8 @@ class App:
             self._indexing.follow(session)
         if self.user_model and model.profile != "small":
             self.user_model.follow(session)
+        if wish.can_ask and session.history.goal:
+            self.goals.follow(session)
         if wish.resume:
             return session
         if wish.can_ask and "title_generation" in file.auxiliary:
@@ -551,13 +569,12 @@ class App:
             date=_date(self.settings.file.timezone),
             git_branch=rules.git_branch(cwd),
         )
-        soul = self.settings.home / "SOUL.md"
         file = self.settings.file
         name = file.display.personality if personality is None else personality
         return prompt.sections(
             where,
             persona=personas.find(name, file.personalities),
-            soul=soul.read_text(encoding="utf-8", errors="replace") if soul.exists() else "",
+            soul=read_soul(self.settings.home),
             skills=self._skills_block(wish, profile),
             extra=wish.system,
             rules=rules.find_rules(cwd) if wish.use_rules else ("", ""),

@@ -155,8 +155,13 @@ class Hub:
                 judge=self.judge,
             )
 
-    async def install(self, text: str, *, category: str = "", force: bool = False) -> tuple[str, Pin, Scan]:
+    async def install(
+        self, text: str, *, category: str = "", force: bool = False, expected: str = ""
+    ) -> tuple[str, Pin, Scan]:
+        """Install what a source has; UserError if another hash was `expected`."""
         async with self.candidate(text) as candidate:
+            if expected not in ("", candidate.hash):
+                raise UserError("its source has something else now", "--newer takes what is there")
             self._check_bundled(candidate.skill.name, force=force)
             pin = await asyncio.to_thread(hub.install, self.lock, candidate, category=category, force=force)
             return candidate.skill.name, pin, candidate.scan

@@ -74,6 +74,14 @@ class Reviews:
             self._keeping.add(task)
             task.add_done_callback(self._keeping.discard)
 
+    async def now(self, session: Session) -> "Outcome | None":
+        """Review what came since the last review of an open session; None if that has to wait."""
+        from hermes.app.watch import read_span
+
+        mark = await self._app.store.memories.reviewed(session.id)
+        span = await read_span(self._app.store, session.id, mark.seq)
+        return await self._review(session.id, span, lambda: session.model, self._tell(session), nudged=True)
+
     async def close(self) -> None:
         if self._keeping:  # they end by themselves with their sessions
             await asyncio.wait(self._keeping, timeout=SETTLING)

@@ -47,7 +47,8 @@ class Skills:
     def __init__(self, app: "App") -> None:
         self._app = app
         root = app.settings.home / "skills"
-        self.shelf = Shelf(root, app.store.skills, self._places, Lock(root).hashes)
+        off = app.settings.file.skills.disabled
+        self.shelf = Shelf(root, app.store.skills, self._places, Lock(root).hashes, off)
         self._owner = this_process()
         self._watching: set[asyncio.Task[None]] = set()
         self._work: set[asyncio.Task[None]] = set()

@@ -36,9 +36,13 @@ def make_alias(profile: str, name: str, environ: Mapping[str, str]) -> Path:
 
 
 def aliases_of(profile: str, environ: Mapping[str, str]) -> list[Path]:
+    return [path for path in all_aliases(environ) if f"{MARK} {profile}\n" in path.read_text()]
+
+
+def all_aliases(environ: Mapping[str, str]) -> list[Path]:
+    """The commands of every profile."""
     folder = alias_path("", environ)
-    files = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [path for path in files if _is_ours(path) and f"{MARK} {profile}\n" in path.read_text()]
+    return [path for path in sorted(folder.iterdir()) if _is_ours(path)] if folder.is_dir() else []
 
 
 def _is_ours(path: Path) -> bool:

@@ -24,6 +24,7 @@ from hermes.models.choose import Choice
 from hermes.models.credentials import STRATEGIES
 from hermes.models.login import Prompt, log_in
 from hermes.models.pool import Pool
+from hermes.models.resets import request_reset
 from hermes.protocol.errors import UserError
 
 COLUMNS = (Column("provider"), Column("label", shrinks=True), Column("type"), Column("kept in"), Column("state"))
@@ -52,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     turns.add_argument("provider", metavar="PROVIDER")
     turns.add_argument("strategy", metavar="STRATEGY", nargs="?", choices=STRATEGIES, help=", ".join(STRATEGIES))
     turns.set_defaults(do=pool)
+
+    again = actions.add_parser("reset", help="try keys again that were rejected or used up, in running sessions too")
+    again.add_argument("provider", metavar="PROVIDER", nargs="?", default="", help="default: those of every provider")
+    again.set_defaults(do=reset)
 
     left = actions.add_parser("logout", help="forget a login")
     left.add_argument("provider", metavar="PROVIDER")
@@ -184,6 +189,16 @@ async def pool(app: App, args: argparse.Namespace) -> int:
         await asyncio.to_thread(config.set_value, app.settings.config_path, key, args.strategy)
     labels = [key.label for key in app.chooser.keys(Choice(vendor.name, ""))]
     print(f"{vendor.name}: {strategy}, {many(len(labels), 'key')}" + (f" ({', '.join(labels)})" if labels else ""))
+    return 0
+
+
+async def reset(app: App, args: argparse.Namespace) -> int:
+    """Every process passes over a key that failed for a while; from now on none is passed over."""
+    name = args.provider.removeprefix("custom:")
+    if name and name not in app.chooser.customs:
+        name = app.chooser.catalog.get(name).name
+    await asyncio.to_thread(request_reset, app.settings.home, name)
+    print(f"the keys of {name or 'every provider'} are tried again, in sessions that are running too")
     return 0
 
 

@@ -2,9 +2,10 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from hermes.cli.full import fits, talk_on_screen
-from hermes.config import environment
+from hermes.config import environment, find_home
 from hermes.protocol.errors import UserError
 
 OPENS_SESSION = True
@@ -31,6 +32,8 @@ async def _talk(args: argparse.Namespace) -> int:
         query = sys.stdin.read()
     if query is not None and not query.strip():
         raise UserError("the prompt is empty", 'hermes -z "a question"')
+    if query is None and sys.stdin.isatty():
+        _greet_home(find_home())
     if query is None and fits(args, environment()):
         return await talk_on_screen(args)
     from hermes.cli.open import open_app, wish_of  # not before the screen is painted
@@ -45,6 +48,14 @@ async def _talk(args: argparse.Namespace) -> int:
         from hermes.cli.lines import LineChat  # 11 ms that a single question does not need
 
         return await LineChat(app, wish, args).run()
+
+
+def _greet_home(home: Path) -> None:
+    """Give a home at its first start the file in which its owner says who Hermes is."""
+    if not (home / "state.db").exists():
+        from hermes.cli.soul import seed_soul
+
+        seed_soul(home)
 
 
 def readable(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from hermes import config
-from hermes.cli.doctor_finding import Finding
+from hermes.cli.doctor_finding import Finding, line
 from hermes.cli.doctor_home import check_home
 from hermes.cli.doctor_model import check_model
 from hermes.cli.doctor_store import check_store
@@ -83,8 +83,7 @@ async def _mend(finding: Finding) -> str:
 def _line(finding: Finding, mended: str) -> str:
     if mended:
         return f"mended {finding.check:<12} {one_line(finding.text)}: {one_line(mended)}"
-    do = f" ({finding.do})" if finding.do else ""
-    return f"{finding.state:<6} {finding.check:<12} {one_line(finding.text + do)}"
+    return line(finding)
 
 
 def _summary(left: list[Finding], *, fixed: int) -> str:

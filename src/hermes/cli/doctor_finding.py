@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hermes.cli.table import one_line
 from hermes.protocol.errors import UserError
 
 State = Literal["ok", "warn", "fail"]
@@ -35,3 +36,9 @@ def fail(check: str, text: str, do: str = "", mend: Callable[[], str] | None = N
 def failed(check: str, error: UserError) -> Finding:
     """What a person can mend, as a finding."""
     return Finding(check, "fail", str(error), error.hint)
+
+
+def line(finding: Finding) -> str:
+    """A finding as a line for people."""
+    do = f" ({finding.do})" if finding.do else ""
+    return f"{finding.state:<6} {finding.check:<12} {one_line(finding.text + do)}"

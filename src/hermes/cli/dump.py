@@ -19,7 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(args: argparse.Namespace) -> int:
-    settings = readable_settings()
+    print(await dump(readable_settings(), show_keys=args.show_keys))
+    return 0
+
+
+async def dump(settings: Settings, *, show_keys: bool = False) -> str:
+    """The block of text."""
     lines = ["--- hermes dump ---"]
     async with App(settings) as app:
         for facts in (
@@ -30,15 +35,19 @@ async def run(args: argparse.Namespace) -> int:
             provider_facts(app),
         ):
             lines += [f"{name}: {fact}" for name, fact in facts.items()]
-    lines += ["--- secrets ---", *_secrets(settings, show=args.show_keys)]
+    lines += ["--- secrets ---", *_secrets(settings, show=show_keys)]
     lines += ["--- settings ---", *_settings(settings)]
     lines += ["--- doctor, offline ---"]
     lines += [
         f"{one.state} {one.check}: {one.text}" async for one in examine(settings, offline=True) if one.state != "ok"
     ]
     lines += ["--- last errors ---", *_errors(settings), "--- end ---"]
-    print(redactor(settings).mask(_without_names("\n".join(lines), settings)))
-    return 0
+    return harmless("\n".join(lines), settings)
+
+
+def harmless(text: str, settings: Settings) -> str:
+    """A text as strangers may see it: secrets masked, and a person's own folder by its sign."""
+    return redactor(settings).mask(_without_names(text, settings))
 
 
 def _secrets(settings: Settings, *, show: bool) -> list[str]:
@@ -62,6 +71,6 @@ def _errors(settings: Settings) -> list[str]:
 
 
 def _without_names(text: str, settings: Settings) -> str:
-    """A person's own folder by its sign: their name is often part of it."""
+    """Without the name of a person, which is often part of the name of their folder."""
     own = settings.environ.get("HOME", "").rstrip("/")
     return text.replace(own, "~") if len(own) > 1 else text

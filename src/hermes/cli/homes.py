@@ -22,7 +22,7 @@ from hermes.store.health import copy, in_use
 MANIFEST = "hermes-backup.json"
 DATABASE = "state.db"
 SECRET = frozenset({".env", "auth.json", "mcp-tokens"})
-LEFT_OUT = frozenset({"models", "logs", "cache", "sandbox", "backups"})
+LEFT_OUT = frozenset({"models", "logs", "cache", "sandbox", "backups", "debug", "auth-reset"})
 """What can be fetched or made again, and what says nothing to anybody else."""
 OF_PROFILES = frozenset({"profiles", "active_profile"})
 QUICK = frozenset({"config.yaml", "SOUL.md", "memories", "skills", "cron", DATABASE}) | SECRET
@@ -144,6 +144,15 @@ def _keep(home: Path) -> None:
     except StoreError:
         (home / DATABASE).replace(folder / f"{DATABASE}.damaged-{stamp()}")
         pack(home, target, secrets=True)
+
+
+def manifest_of(archive: Path) -> Manifest | None:
+    """What a zip file says of itself; None if it is no backup. Blocks."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return msgspec.json.decode(opened.read(MANIFEST), type=Manifest)
+    except (OSError, KeyError, zipfile.BadZipFile, msgspec.DecodeError):
+        return None
 
 
 def _manifest(archive: Path, folder: Path) -> Manifest:

@@ -226,7 +226,7 @@ class LineChat:
             case "copy":
                 done = self._show.pen.copy(screen.data)
                 self._say("copied, if the terminal lets programs do that" if done else "this terminal cannot copy")
-            case "details" | "skin" | "verbose" | "busy":
+            case _:
                 self._say(f"/{screen.action} is for the full screen: hermes --tui")
         return True
 

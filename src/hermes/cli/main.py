@@ -22,7 +22,7 @@ from hermes.protocol.errors import HermesError, UserError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("hermes.cli.chat", "talk in this terminal, or ask one question with -q"),
-    "sessions": ("hermes.cli.sessions", "list, show, export, rename, delete or prune stored sessions"),
+    "sessions": ("hermes.cli.sessions", "list, browse, show, export, rename, delete or prune stored sessions"),
     "memory": ("hermes.cli.memory", "show what is remembered, why, undo it, decide about what waits"),
     "honcho": ("hermes.cli.honcho", "show whether the Honcho user model is used and reached"),
     "insights": ("hermes.cli.insights", "show what was used: tokens, cost, models, tools, hours"),
@@ -30,11 +30,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("hermes.cli.replay", "show a stored session's events again"),
     "model": ("hermes.cli.model", "list providers and models, check one, switch"),
     "auth": ("hermes.cli.auth", "log in to a provider, keep several keys"),
+    "login": ("hermes.cli.login", "log in to a provider: short for hermes auth add"),
+    "logout": ("hermes.cli.logout", "forget a login: short for hermes auth logout"),
     "curator": ("hermes.cli.curator", "look after the skills that Hermes wrote: try, pin, archive, restore"),
     "mcp": ("hermes.cli.mcp", "add, list, test, choose and log in to MCP servers"),
     "skills": ("hermes.cli.skills", "list, search, install, check, update and remove skills"),
     "config": ("hermes.cli.config", "show, get, set, unset or edit settings"),
     "policy": ("hermes.cli.policy", "say what the gate would do with a command, an address or a path, and why"),
+    "security": ("hermes.cli.security", "look for what a careful person would change"),
     "checkpoints": ("hermes.cli.checkpoints", "list, measure, prune or clear what folders looked like before changes"),
     "terminal": ("hermes.cli.terminal", "show the terminal, or prove that it works"),
     "prompt-size": ("hermes.cli.prompt_size", "count what every request begins with"),
@@ -47,8 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("hermes.cli.backup", "the whole home in one file"),
     "import": ("hermes.cli.restore", "bring back a backup"),
     "update": ("hermes.cli.update", "bring Hermes up to date"),
+    "uninstall": ("hermes.cli.uninstall", "remove Hermes; what you own stays unless you say so"),
     "completion": ("hermes.cli.completion", "let a shell complete what you type"),
     "dump": ("hermes.cli.dump", "one block of text for a bug report"),
+    "debug": ("hermes.cli.debug", "pack what a bug report needs into one file, or remove such files"),
     "version": ("hermes.cli.version", "print the version"),
 }
 

@@ -1,6 +1,7 @@
 """MCP servers, whose tools the model can use. Without an action: list them.
 
-hermes mcp add linear --preset linear
+hermes mcp catalog
+hermes mcp install linear
 hermes mcp add files --command npx --args -y @modelcontextprotocol/server-filesystem .
 hermes mcp add tickets --url https://example.com/mcp --header "Authorization=Bearer TOKEN"
 """
@@ -8,6 +9,7 @@ hermes mcp add tickets --url https://example.com/mcp --header "Authorization=Bea
 import argparse
 
 from hermes import config
+from hermes.cli.mcp_catalog import add_parsers as add_catalog
 from hermes.cli.mcp_chaos import add_parser as add_chaos
 from hermes.cli.mcp_connect import entry_named
 from hermes.cli.mcp_edit import add, configure, remove
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     again.add_argument("name", metavar="NAME", nargs="?", default="")
     again.add_argument("--all", action="store_true", help="every server with auth: oauth, one after the other")
     again.set_defaults(do=reauthenticate)
+    add_catalog(actions)
     add_chaos(actions)
 
 

@@ -6,6 +6,7 @@ hermes model list                 the models of the current provider
 hermes model search WORDS         the models with these words in their names
 hermes model check [MODEL]        one small call: does it answer, and how fast
 hermes model set MODEL            use it from now on
+hermes model --refresh            ask every provider that can be called how many models it has now
 """
 
 import argparse
@@ -17,7 +18,7 @@ from hermes import config
 from hermes.app import App, Wish
 from hermes.app.default_model import keep_model
 from hermes.cli.main import print_error
-from hermes.cli.model_search import search
+from hermes.cli.model_search import refresh, search
 from hermes.cli.open import open_app
 from hermes.cli.table import Column, one_line, print_table
 from hermes.models.choose import CUSTOM, LOCAL, Choice
@@ -29,11 +30,14 @@ COLUMNS = (Column("provider"), Column("key", shrinks=True), Column("default mode
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="WORD", nargs="*", help="see above")
+    parser.add_argument("--refresh", action="store_true", help="ask the providers anew; lists are never kept")
 
 
 async def run(args: argparse.Namespace) -> int:
     async with open_app(args) as app:
         match args.words:
+            case [] if args.refresh:
+                return await refresh(app)
             case []:
                 return show(app)
             case ["list"]:

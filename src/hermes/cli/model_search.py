@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from hermes.app import App
 from hermes.cli.main import print_error
 from hermes.cli.table import one_line
+from hermes.cli.words import many
 from hermes.models.choose import CUSTOM, LOCAL, Choice
 from hermes.models.listing import models_of
 from hermes.protocol.errors import HermesError
@@ -25,6 +26,19 @@ async def search(app: App, words: Sequence[str]) -> int:
     if not found:
         print_error(f"no model has {' '.join(words)!r} in its name", "hermes model lists the providers")
     return 0 if found else 1
+
+
+async def refresh(app: App) -> int:
+    """Ask whoever can be called for the models there are now; 1 if one of them does not answer."""
+    choices = list(_callable(app))
+    if not choices:
+        print_error("there is nobody to ask", "hermes auth add PROVIDER, or hermes config set NAME_API_KEY")
+        return 1
+    listed = await asyncio.gather(*(_models(app, choice) for choice in choices))
+    for choice, models in zip(choices, listed, strict=True):
+        if models:
+            print(f"{_prefix(choice)}\t{many(len(models), 'model')}")
+    return 0 if all(listed) else 1
 
 
 def _callable(app: App) -> Iterable[Choice]:

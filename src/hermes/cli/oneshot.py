@@ -42,6 +42,8 @@ async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -
         if getattr(args, "json", False):
             for event in await app.store.events(session.id, session.history.seq - 1):
                 print_json(event)
+        if session.history.turn == 0:  # it failed before a word was said
+            await app.store.delete([session.id])
 
 
 async def _follow(app: App, session: Session, op: Say, args: argparse.Namespace, after: int) -> int:

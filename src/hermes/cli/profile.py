@@ -17,14 +17,22 @@ from hermes.cli.aliases import alias_path, aliases_of, make_alias
 from hermes.cli.ask import confirm
 from hermes.cli.homes import DATABASE, pack, stamp, unpack
 from hermes.cli.main import print_error
+from hermes.cli.profile_about import facts_of, keep_description, read_description
 from hermes.cli.profile_copy import copy_all, copy_settings
 from hermes.cli.table import Column, print_table
 from hermes.cli.words import many
 from hermes.config import ACTIVE_PROFILE, PLAIN_PROFILE
+from hermes.learning.skills.bundled import opt_out
 from hermes.protocol.errors import UserError
 from hermes.store.health import in_use
 
-COLUMNS = (Column("profile"), Column("in use"), Column("model", shrinks=True), Column("home", shrinks=True))
+COLUMNS = (
+    Column("profile"),
+    Column("in use"),
+    Column("model", shrinks=True),
+    Column("home", shrinks=True),
+    Column("what it is for", shrinks=True),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("use", use, "use a profile from now on"),
         ("create", create, "make a profile"),
         ("show", show, "what a profile has"),
+        ("info", show, "the same"),
+        ("describe", describe, "say what a profile is for, or show what was said"),
         ("rename", rename, "give a profile another name"),
         ("delete", delete, "remove a profile and all that is in it"),
         ("export", export, "write a profile into a file"),
@@ -48,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--clone", action="store_true", help="with settings, keys and SOUL.md of the one in use")
     made.add_argument("--clone-all", action="store_true", help="with everything, memory and sessions included")
     made.add_argument("--clone-from", metavar="NAME", default="", help="of this profile instead")
+    made.add_argument("--description", metavar="TEXT", default="", help="what it is for")
+    made.add_argument("--no-skills", action="store_true", help="without the skills that come with Hermes")
     made.add_argument("--no-alias", action="store_true", help="make no command of its name")
+    named["describe"].add_argument("text", metavar="TEXT", nargs="*", help="what it is for; an empty one forgets it")
     named["rename"].add_argument("new", metavar="NEW")
     named["delete"].add_argument("-y", "--yes", action="store_true", help="without a question")
     named["export"].add_argument("-o", "--output", metavar="FILE", default="", help="where to")
@@ -104,6 +117,7 @@ async def show_list(args: argparse.Namespace) -> int:
             "yes" if name == current else "",
             _model(config.profile_home(root, name)),
             str(config.profile_home(root, name)),
+            read_description(config.profile_home(root, name)),
         )
         for name in _names(root)
     ]
@@ -130,14 +144,24 @@ async def use(args: argparse.Namespace) -> int:
     return 0
 
 
+def _make(home: Path) -> None:
+    """Make a folder that only its owner can look into; `parents=True` would leave those above it open to all."""
+    for folder in (home.parents[1], home.parent, home):
+        folder.mkdir(exist_ok=True, mode=0o700, parents=folder is home.parents[1])
+
+
 async def create(args: argparse.Namespace) -> int:
     home = _free(args.name)
     source = _there(args.clone_from or config.find_profile() or PLAIN_PROFILE)
-    home.mkdir(parents=True, mode=0o700)
+    _make(home)
     if args.clone_all:
         await asyncio.to_thread(copy_all, source, home)
     elif args.clone or args.clone_from:
         await asyncio.to_thread(copy_settings, source, home)
+    if args.description:
+        keep_description(home, args.description)
+    if args.no_skills:
+        opt_out(home)
     print(f"{args.name} is in {home}: hermes -p {args.name}")
     if not args.no_alias:
         try:
@@ -149,16 +173,17 @@ async def create(args: argparse.Namespace) -> int:
 
 async def show(args: argparse.Namespace) -> int:
     home = _there(args.name)
-    database = home / DATABASE
-    facts = {
-        "home": str(home),
-        "model": _model(home) or "not set",
-        "secrets": ", ".join(config.read_env(home / ".env")) or "none",
-        "database": f"{database.stat().st_size / 1e6:,.1f} MB" if database.exists() else "none yet",
-        "commands": ", ".join(map(str, aliases_of(args.name, config.environment()))) or "none",
-    }
+    facts = await asyncio.to_thread(facts_of, args.name, home, _model(home))
     for name, fact in facts.items():
         print(f"{name:<10} {fact}")
+    return 0
+
+
+async def describe(args: argparse.Namespace) -> int:
+    home = _there(args.name)
+    if args.text:
+        keep_description(home, " ".join(args.text))
+    print(read_description(home) or f"{args.name} is not described")
     return 0
 
 
@@ -209,6 +234,7 @@ async def bring(args: argparse.Namespace) -> int:
         raise UserError(f"there is no file {archive}", "hermes profile import FILE --name NAME")
     name = args.name or archive.stem
     home = _free(name)
+    _make(home)
     try:
         _, files = await asyncio.to_thread(unpack, archive, home, force=False)
     except BaseException:

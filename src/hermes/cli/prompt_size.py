@@ -42,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     later = argparse.SUPPRESS
     parser.add_argument("-m", "--model", metavar="MODEL", default=later, help="as this model would be asked")
     parser.add_argument("-t", "--toolsets", metavar="NAMES", default=later, help="with these toolsets")
+    parser.add_argument(
+        "--platform", metavar="NAME", dest="source", default=later, help="as on this surface: cli, telegram, …"
+    )
     parser.add_argument("--json", action="store_true", default=later, help="as one JSON object")
 
 

@@ -14,7 +14,7 @@ from typing import TextIO
 
 import msgspec
 
-from hermes.cli import session_search
+from hermes.cli import session_browse, session_search
 from hermes.cli.ask import confirm
 from hermes.cli.main import MOST, print_error
 from hermes.cli.open import open_app
@@ -79,11 +79,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pruned.add_argument("--dry-run", action="store_true", help="only say which")
     pruned.set_defaults(do=prune_sessions)
 
+    session_browse.add_arguments(actions)
     session_search.add_arguments(actions)
     actions.add_parser("stats", help="how many there are and what they used").set_defaults(do=show_stats)
 
 
 async def run(args: argparse.Namespace) -> int:
+    if args.do is session_browse.browse:  # the session that it opens has an app of its own
+        return await session_browse.browse(args)
     async with open_app(args) as app:
         return await args.do(app.store, args)
 

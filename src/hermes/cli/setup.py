@@ -3,6 +3,7 @@
 hermes setup                      every step; what is set already is offered as it is
 hermes setup model                one step
 hermes setup --non-interactive    take what is found on this machine, and ask nothing
+hermes setup --portal             log in to Nous Portal with a browser, and let its default model answer
 """
 
 import argparse
@@ -13,9 +14,10 @@ from pathlib import Path
 from hermes import config
 from hermes.cli.detect import find_claw
 from hermes.cli.main import print_error
-from hermes.cli.setup_model import choose_model, works_already
+from hermes.cli.setup_model import choose_model, choose_portal, works_already
 from hermes.cli.setup_parts import choose_agent, choose_terminal, choose_tools
 from hermes.cli.setup_talk import Talk
+from hermes.cli.soul import seed_soul
 from hermes.config import Settings
 from hermes.protocol.errors import UserError
 
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--non-interactive", action="store_true", help="ask nothing: what is found, else the default")
     parser.add_argument("--quick", action="store_true", help="only what is missing")
     parser.add_argument("--reconfigure", action="store_true", help="ask also for what works already")
+    parser.add_argument("--portal", action="store_true", help="log in to Nous Portal, and set its model; no other step")
     parser.add_argument("--reset", action="store_true", help="begin with no settings; the old ones are kept aside")
 
 
@@ -40,8 +43,12 @@ async def run(args: argparse.Namespace) -> int:
     talk = Talk(asks=not args.non_interactive)
     home = config.find_home()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if seed_soul(home):
+        talk.say(f"who Hermes is stands in {home / 'SOUL.md'}, for you to change")
     _make_usable(talk, home / "config.yaml", reset=args.reset)
     _greet(talk, config.load())
+    if args.portal:
+        return 0 if await choose_portal(talk, config.load()) else 1
     steps = [args.step] if args.step else list(STEPS)
     worked = [await _step(talk, name, args) for name in steps]
     talk.say("ready: hermes starts a chat, hermes doctor looks at everything" if all(worked) else "not all of it works")

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from hermes import config
 from hermes.app import App, Wish
 from hermes.app.default_model import keep_model
+from hermes.cli.auth import add_login
 from hermes.cli.detect import FoundServer, callable_providers, find_servers
+from hermes.cli.login import PORTAL
 from hermes.cli.main import print_error
 from hermes.cli.setup_talk import Talk
 from hermes.cli.words import many
@@ -39,6 +41,17 @@ async def choose_model(talk: Talk, settings: Settings) -> bool:
         choice = await _settle(talk, app, way)
     if choice is None:
         return True
+    await asyncio.to_thread(keep_model, settings, choice)
+    return await _prove(talk, choice)
+
+
+async def choose_portal(talk: Talk, settings: Settings) -> bool:
+    """Nous Portal by a login, with its default model; False if that does not answer."""
+    async with App(settings) as app:
+        vendor = app.chooser.catalog[PORTAL]
+        if not app.chooser.has_login(Choice(PORTAL, "")):
+            await add_login(vendor, app.auth, app.connect)
+    choice = Choice(PORTAL, vendor.default)
     await asyncio.to_thread(keep_model, settings, choice)
     return await _prove(talk, choice)
 

@@ -8,7 +8,6 @@ hermes skills update
 
 import argparse
 import asyncio
-import difflib
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,12 +16,14 @@ from hermes.app.hub import Hub, Installed, Offer
 from hermes.cli.ask import confirm
 from hermes.cli.main import print_error
 from hermes.cli.open import open_app
+from hermes.cli.skills_changes import diff, list_modified, reset
+from hermes.cli.skills_config import configure
+from hermes.cli.skills_publish import publish
+from hermes.cli.skills_snapshot import add_parsers as add_snapshot
 from hermes.cli.table import Column, one_line, print_table
 from hermes.cli.words import many
-from hermes.learning.skills.bundled import bundled_folder, opt_in, opt_out
-from hermes.learning.skills.hub import skills_in
+from hermes.learning.skills.bundled import opt_in, opt_out
 from hermes.learning.skills.scan import Scan
-from hermes.learning.skills.tree import Files, read_files, take_away
 from hermes.protocol.errors import UserError
 
 LISTED = (Column("name"), Column("category"), Column("from"), Column("state"), Column("what it is for", shrinks=True))
@@ -76,9 +77,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     action("reset", reset, "undo changes to an installed or bundled skill; yours go to .archive").add_argument(
         "name", metavar="NAME"
     )
+    action("list-modified", list_modified, "skills that are no longer as they came")
     action("diff", diff, "how a skill here differs from its source").add_argument("name", metavar="NAME")
     action("opt-out", leave_bundled, "do without the skills that come with Hermes")
     action("opt-in", take_bundled, "have the skills that come with Hermes again")
+    switched = action("config", configure, "choose which skills sessions see: from a list, or NAME on|off")
+    switched.add_argument("name", metavar="NAME", nargs="?", default="")
+    switched.add_argument("state", nargs="?", choices=("on", "off"), default="on", help="default: on")
+    add_snapshot(actions.add_parser("snapshot", help="what is installed, as a file for another home"))
+    published = action("publish", publish, "scan a skill and pack it for others; nothing is sent")
+    published.add_argument("name", metavar="NAME")
+    published.add_argument("-o", "--output", metavar="FILE", default="", help="where to (default: NAME.zip here)")
     taps = action("tap", list_taps, "the sources that are searched").add_subparsers(title="actions", metavar="ACTION")
     taps.add_parser("list", help="every tap").set_defaults(do=list_taps)
     added = taps.add_parser("add", help="search a source too")
@@ -184,28 +193,6 @@ async def uninstall(args: argparse.Namespace, hub: Hub) -> int:
     return 0
 
 
-async def reset(args: argparse.Namespace, hub: Hub) -> int:
-    if args.name in hub.lock.read():
-        changed = await hub.update(args.name, discard=True)
-        print(f"{args.name} is as its source has it" + ("" if changed else " already"))
-        return 0
-    own, _ = _copies(args.name, hub)
-    with hub.lock.holding():
-        take_away(hub.root, own, frozenset())
-    hub.lock.note("reset", args.name)
-    print(f"{args.name} is as it comes with Hermes; your copy is in {hub.root / '.archive'}")
-    return 0
-
-
-async def diff(args: argparse.Namespace, hub: Hub) -> int:
-    if args.name in hub.lock.read():
-        pin = hub.pinned(args.name)
-        async with hub.candidate(pin.source) as candidate:
-            return _print_diff(await asyncio.to_thread(read_files, candidate.folder), hub.root / pin.place)
-    own, bundled = _copies(args.name, hub)
-    return _print_diff(await asyncio.to_thread(read_files, bundled), own)
-
-
 async def list_taps(args: argparse.Namespace, hub: Hub) -> int:
     print_table(TAPS, [(tap.source, "trusted" if tap.trusted else "community") for tap in hub.taps()], sys.stdout)
     return 0
@@ -258,28 +245,3 @@ def _show_findings(scan: Scan) -> None:
         print(f"  {each.severity:<9}  {one_line(place)}  {each.what}{quoted}")
     if len(scan.findings) > SHOWN:
         print(f"  and {len(scan.findings) - SHOWN} more")
-
-
-def _copies(name: str, hub: Hub) -> tuple[Path, Path]:
-    """A person's own copy of a skill that comes with Hermes, and the original."""
-    folder = bundled_folder(hub.root.parent)
-    originals = {path.name: path for path in skills_in(folder).values()} if folder else {}
-    own = {path.name: path for place, path in skills_in(hub.root).items() if not place.startswith(".")}
-    if name not in originals or name not in own:
-        raise UserError(
-            f"{name} was not installed, and is no copy of a bundled skill",
-            "hermes skills list shows where skills are from",
-        )
-    return own[name], originals[name]
-
-
-def _print_diff(source: Files, folder: Path) -> int:
-    """How the files in a folder differ from those of their source; 1 if they do."""
-    here = read_files(folder) if folder.is_dir() else {}
-    differs = False
-    for name in sorted(source.keys() | here.keys()):
-        before, after = (files.get(name, b"").decode(errors="replace").splitlines() for files in (source, here))
-        for line in difflib.unified_diff(before, after, f"source/{name}", f"here/{name}", lineterm=""):
-            print(one_line(line))
-            differs = True
-    return 1 if differs else 0

@@ -1,12 +1,19 @@
 """The command that makes a long conversation shorter for the model, or tells what that would do."""
 
+from hermes.commands.conversation import number
 from hermes.commands.registry import Command, Context, Outcome
 from hermes.protocol.ops import Compact
 
 PREVIEW = "--preview"
+HERE = "here"
+EXCHANGES = 1
+"""Exchanges that stay word for word with /compress here."""
 
 
 async def compress(ctx: Context, argument: str) -> Outcome:
+    first, _, rest = argument.partition(" ")
+    if first.lower() == HERE:
+        return Outcome(ops=(Compact(keep=number(rest.strip(), EXCHANGES, f"/compress {HERE} 3")),))
     if argument != PREVIEW:
         return Outcome(ops=(Compact(focus=argument),))
     found = ctx.session.preview()
@@ -23,7 +30,7 @@ async def compress(ctx: Context, argument: str) -> Outcome:
 COMPRESS = Command(
     name="compress",
     aliases=("compact",),
-    usage=f"[FOCUS | {PREVIEW}]",
-    help="let summaries stand for older steps, keeping what has to do with FOCUS",
+    usage=f"[FOCUS | {HERE} [N] | {PREVIEW}]",
+    help="let summaries stand for older steps, keeping what has to do with FOCUS, or the last N exchanges",
     run=compress,
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EXAMPLE = "/rollback 1"
 LONGEST_DIFF = 20_000
 NAMES_SHOWN = 10
+LONGEST_NAME = 100
 
 
 async def rollback(ctx: Context, argument: str) -> Outcome:
@@ -43,6 +44,16 @@ async def _restore(ctx: Context, checkpoints: "Checkpoints", which: int, file: s
         return Outcome(reply=_told(restored))
     back = Rewind(to=turn, expect_turn=session.history.turn)
     return Outcome(reply=f"{_told(restored)}\nThe conversation is back where turn {turn} began.", ops=(back,))
+
+
+async def snapshot(ctx: Context, argument: str) -> Outcome:
+    checkpoints, folder = _checkpoints(ctx), ctx.session.world.workspace
+    name = " ".join(argument.split())
+    if not name or name == "list":
+        return await rollback(ctx, "")
+    must_be_idle(ctx)
+    await checkpoints.take(folder, f"snapshot {name[:LONGEST_NAME]!r}")
+    return Outcome(reply=f"Kept `{folder}` as it is now. `/rollback` lists it, `/rollback 1` comes back to it.")
 
 
 async def save(ctx: Context, argument: str) -> Outcome:
@@ -130,5 +141,12 @@ ROLLBACK = Command(
     help="list checkpoints of the folder, put it or one file back, or see what has changed",
     run=rollback,
     destructive=_question_of_rollback,
+)
+SNAPSHOT = Command(
+    name="snapshot",
+    aliases=("snap",),
+    usage="[NAME]",
+    help="keep the folder as it is now under a name, or list what is kept",
+    run=snapshot,
 )
 SAVE = Command(name="save", usage="[FILE]", help="save the conversation as Markdown", run=save, surfaces=TERMINAL)

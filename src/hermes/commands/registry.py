@@ -25,22 +25,41 @@ _typed = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
 
 
 ScreenAction = Literal[
-    "quit", "new", "resume", "clear", "sessions", "details", "skin", "verbose", "busy", "copy", "redraw"
+    "quit",
+    "new",
+    "resume",
+    "clear",
+    "sessions",
+    "details",
+    "skin",
+    "verbose",
+    "busy",
+    "copy",
+    "redraw",
+    "timestamps",
+    "statusbar",
+    "footer",
+    "indicator",
+    "paste",
+    "compose",
 ]
 
 
 class Screen(Struct, frozen=True):
     """Something that only the surface can do, and with what.
 
-    quit      the id of the session to forget, or nothing
-    new       the title of the session, or nothing
-    resume    the session's id
-    sessions  a list of sessions, for a surface that has no better one
-    details   "PART STATE": thoughts, tools, subagents or activity; hidden, folded or open
-    skin      its name, or nothing to list them
-    verbose   how much of tool calls is shown: off, new, all or verbose; nothing for the next of them
-    busy      what typing does while a turn runs: interrupt, queue or steer; nothing to tell
-    copy      the text for the clipboard
+    quit        the id of the session to forget, or nothing
+    new         the title of the session, or nothing
+    resume      the session's id
+    sessions    a list of sessions, for a surface that has no better one
+    details     "PART STATE": thoughts, tools, subagents or activity; hidden, folded or open
+    skin        its name, or nothing to list them
+    verbose     how much of tool calls is shown: off, new, all or verbose; nothing for the next of them
+    busy        what typing does while a turn runs: interrupt, queue or steer; nothing to tell
+    copy        the text for the clipboard
+    timestamps  on or off, as with statusbar and footer; nothing for the other of them
+    indicator   skin, dots or ascii; nothing to tell
+    compose     what the editor begins with
     """
 
     action: ScreenAction
@@ -165,12 +184,14 @@ class Registry:
         return Typed(command, argument, command.destructive(argument) if self._asks() else "")
 
     def find(self, name: str, surface: Surface) -> Command:
-        """By name or alias, else the first whose name, else whose alias begins so."""
+        """By name or alias, else the first whose name, else whose alias begins so; those that come and go give way."""
         wanted, there = name.lower(), self.on(surface)
+        fixed = tuple(command for command in self.commands if surface in command.surfaces)
         matches = (
             *(command for command in there if wanted in (command.name, *command.aliases)),
+            *(command for command in fixed if command.name.startswith(wanted)),
+            *(command for command in fixed if any(alias.startswith(wanted) for alias in command.aliases)),
             *(command for command in there if command.name.startswith(wanted)),
-            *(command for command in there if any(alias.startswith(wanted) for alias in command.aliases)),
         )
         if not matches:
             raise UserError(f"there is no command /{wanted}", self._hint(wanted, there))

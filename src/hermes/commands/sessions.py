@@ -6,6 +6,7 @@ from hermes.commands import offers
 from hermes.commands.beside import work_lines
 from hermes.commands.budgets import budgets_in_short
 from hermes.commands.conversation import number
+from hermes.commands.goal import goal_line
 from hermes.commands.registry import TERMINAL, Command, Context, Outcome, Screen
 from hermes.commands.settings import asks_nobody
 from hermes.commands.transcript import recap, turns_of
@@ -29,7 +30,8 @@ async def status(ctx: Context, argument: str) -> Outcome:
         f"- budget of a turn: {budgets_in_short(session.budget)}",
         f"- questions: {'off (`/yolo off` brings them back)' if asks_nobody(ctx) else 'on'}",
     ]
-    return Outcome(reply="\n".join([*lines, *work_lines(ctx)]))
+    goal = [f"- {line[0].lower()}{line[1:]}"] if (line := goal_line(ctx)) else []
+    return Outcome(reply="\n".join([*lines, *goal, *work_lines(ctx)]))
 
 
 async def usage(ctx: Context, argument: str) -> Outcome:

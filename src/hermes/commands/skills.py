@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes.commands.registry import Command, Completion, Context, Outcome
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 FOUND = 10
 LISTED = 100
+BROWSED = 30
 ACTIONS = {
     "list": "the skills that there are",
     "search": "skills for a task",
+    "browse": "skills that could be installed, or those about something",
     "show": "one of them, where it comes from and what it did",
     "pending": "drafts and changes that wait for you",
     "diff": "what a proposal would change",
@@ -46,6 +49,8 @@ async def skills(ctx: Context, argument: str) -> Outcome:
             return Outcome(reply=_listed(ctx.app))
         case "search" if rest:
             return Outcome(reply=_searched(ctx.app, rest))
+        case "browse":
+            return Outcome(reply=await _browsed(ctx, rest))
         case "show" | "inspect" | "why" if rest:
             return Outcome(reply=await _shown(ctx.app, rest))
         case "pending":
@@ -159,6 +164,19 @@ def _searched(app: "App", query: str) -> str:
     return "\n".join(_line(app, shelf.found[skill.name]) for skill in found) or f"No skill is about {query!r}."
 
 
+async def _browsed(ctx: Context, query: str) -> str:
+    from hermes.app.hub import Hub
+
+    app = ctx.app
+    hub = Hub(app.settings, app.fetch, Path(ctx.session.world.workspace), app.skills.shelf)
+    offers, troubles = await hub.offers(query)
+    lines = [f"- **{each.name}** ({each.trust}): {each.description} `{each.source}`" for each in offers[:BROWSED]]
+    if len(offers) > BROWSED:
+        lines.append(f"… and {len(offers) - BROWSED} more; `/skills browse WORDS` finds those about something")
+    end = "`hermes skills install SOURCE` installs one." if offers else "There is no such skill to install."
+    return "\n".join([*lines, *troubles, end])
+
+
 async def _shown(app: "App", name: str) -> str:
     shelf = app.skills.shelf
     row, one, use = shelf.rows.get(name), shelf.found.get(name), shelf.use(name)
@@ -235,7 +253,7 @@ SKILLS = Command(
     name="skills",
     help="list, search and look at skills, and decide about those that wait",
     run=skills,
-    usage="[list | search WORDS | show NAME | pending | diff NAME | approve NAME | reject NAME]",
+    usage="[list | search WORDS | browse [WORDS] | show NAME | pending | diff NAME | approve NAME | reject NAME]",
     complete=_offers,
 )
 CURATOR = Command(

@@ -63,7 +63,10 @@ def find_keys(
 
 
 class KeyPool:
-    """The keys of one provider. One that failed rests and is passed over, unless there is no other."""
+    """The keys of one provider. One that failed rests and is passed over, unless there is no other.
+
+    Whenever `mark` gives something else than before, every key is awake again.
+    """
 
     def __init__(
         self,
@@ -72,6 +75,7 @@ class KeyPool:
         *,
         clock: Callable[[], float] = time.monotonic,
         random: Random | None = None,
+        mark: Callable[[], object] = lambda: None,
     ) -> None:
         if not keys:
             raise ValueError("a pool needs a key; a provider that wants none has NO_KEY")
@@ -82,6 +86,8 @@ class KeyPool:
         self._uses = [0] * len(self.keys)
         self._rests_until = [0.0] * len(self.keys)
         self._last = -1
+        self._mark = mark
+        self._marked = mark()
 
     @property
     def resting(self) -> bool:
@@ -97,6 +103,7 @@ class KeyPool:
 
     def rotate(self, failed: Key, rest: float) -> Key | None:
         """Let a key rest for some seconds and take another one, if one is awake."""
+        self._heed_mark()  # a wish from before this failure is not about it
         self._rests_until[self.keys.index(failed)] = self._clock() + rest
         awake = self._awake()
         return self._use(self._choose(awake)) if awake else None
@@ -105,7 +112,13 @@ class KeyPool:
         """A key that works needs no rest."""
         self._rests_until[self.keys.index(key)] = 0.0
 
+    def _heed_mark(self) -> None:
+        if (mark := self._mark()) != self._marked:
+            self._marked = mark
+            self._rests_until = [0.0] * len(self.keys)
+
     def _awake(self) -> list[int]:
+        self._heed_mark()
         now = self._clock()
         return [i for i, until in enumerate(self._rests_until) if until <= now]
 

@@ -18,7 +18,11 @@ ANSWER = "answer"
 
 EXAMPLES = (
     ("What is in this folder?", "terminal", '{"command": "ls"}'),
-    ("Which files are there, and what are they for?", "terminal", '{"command": "ls; cat README* 2>/dev/null | head -n 20"}'),
+    (
+        "Which files are there, and what are they for?",
+        "terminal",
+        '{"command": "ls; cat README* 2>/dev/null | head -n 20"}',
+    ),
     ("What does a.txt say?", "read_file", '{"path": "a.txt"}'),
     ("What is the largest number in b.csv?", "read_file", '{"path": "b.csv"}'),
     ("How many lines has a.txt?", "terminal", '{"command": "wc -l a.txt"}'),

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from hermes.models.login import LoginKey
 from hermes.models.memo import Memo
 from hermes.models.names import facts_of
 from hermes.models.pool import Pool
+from hermes.models.resets import reset_mark
 from hermes.models.retry import Candidate, Resilient
 from hermes.protocol.errors import UserError
 from hermes.protocol.models import Model
@@ -73,8 +75,10 @@ class Roster:
         """The keys for a choice, the same ones each time."""
         which = (choice.provider, choice.custom, choice.base_url, choice.api_key_env)
         if which not in self._keys:
-            strategy = self._strategies.get(choice.custom or choice.provider, "fill_first")
-            self._keys[which] = KeyPool(self._find_keys(choice), strategy)
+            name = choice.custom or choice.provider
+            strategy = self._strategies.get(name, "fill_first")
+            mark = partial(reset_mark, self._auth.path.parent, name)
+            self._keys[which] = KeyPool(self._find_keys(choice), strategy, mark=mark)
         return self._keys[which]
 
     def _find_keys(self, choice: Choice) -> tuple[Key, ...]:

@@ -76,7 +76,10 @@ class Configure(Op, frozen=True, tag="configure", tag_field="op"):
 
 
 class Compact(Op, frozen=True, tag="compact", tag_field="op"):
+    """Let summaries stand for older steps; with `keep`, for all but the steps of the last so many exchanges."""
+
     focus: str = ""
+    keep: int | None = None
 
 
 class Rewind(Op, frozen=True, tag="rewind", tag_field="op"):

@@ -156,6 +156,19 @@ class Checkpoints:
             self._noticed.add(text)
             self._notice(text)
 
+    async def take(self, folder: str, why: str) -> None:
+        """Take a snapshot of a whole folder because the person wants one."""
+        root = os.fsencode(os.path.realpath(folder))
+        try:
+            async with self._at_work(root):
+                note = self._note(root, "", why, whole=True)
+                _, _, why_not = await self._shelf.take(root, note, ())
+        except (GitFailed, OSError) as error:
+            raise UserError(f"no checkpoint could be taken: {error}", "make room on the disk") from error
+        if why_not or not note.whole:
+            why_not = why_not or "a home is too much to keep"
+            raise UserError(f"{folder} cannot be kept as a whole: {why_not}", "work in a smaller folder")
+
     # The way back
 
     async def list(self, folder: str) -> tuple[Checkpoint, ...]:

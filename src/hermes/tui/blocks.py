@@ -4,11 +4,13 @@ Said      a message of a person, or of something else that speaks to the session
 Answer    what the model says
 Thinking  what it thinks
 Told      one line beside the conversation
+Took      what a turn took
 Listed    the plan
 Panel     Markdown that is not of the model: the reply of a command, what was said before
 Called    (calls.py) a tool call, while it runs and after
 """
 
+import time
 from abc import ABC, abstractmethod
 from typing import Literal
 
@@ -18,12 +20,15 @@ from textual.content import Content
 from hermes.commands.transcript import speaker
 from hermes.commands.words import MARKS, first_lines, harmless
 from hermes.protocol.items import Plan, Text, UserMessage, text_of
+from hermes.tui.flow import FlowingText
 from hermes.tui.markdown import Markdown
-from hermes.tui.wrapping import cut, styled, wrap
+from hermes.tui.wrapping import BLANK, cut, styled, wrap
 
 State = Literal["hidden", "folded", "open"]
 Part = Literal["", "thoughts", "tools", "subagents", "activity"]
 OTHERS_SHOWN = 5
+FOLDED_LOOK = 1_000
+"""Characters of a thought among which its first line is looked for: more than any screen is wide."""
 PARTS: dict[str, Part] = {"subagent": "subagents", "process": "activity"}
 
 
@@ -37,6 +42,8 @@ class View(Struct, frozen=True):
     only_new: bool = False
     """Whether a call of the same tool as the call before it is left out."""
     compact: bool = False
+    timestamps: bool = False
+    footer: bool = False
     prompt: str = "›"
     sign: str = "●"
     label: str = ""
@@ -55,6 +62,12 @@ class Block(ABC):
 
     def __init__(self) -> None:
         self.state: State | None = None
+        self.at = 0.0
+        """When it was said, if that is known."""
+
+    def stamp(self, view: View) -> str:
+        """The time of day, where it should be shown."""
+        return time.strftime("%H:%M", time.localtime(self.at)) if view.timestamps and self.at else ""
 
     def shown(self, view: View) -> State:
         wanted = view.state(self.part)
@@ -93,7 +106,8 @@ class Said(Block):
 
     def lines(self, width: int, view: View) -> list[Content]:
         style = "bold $hermes-prompt" if self._typed else "$hermes-dim"
-        head, text = styled(f"{view.prompt} ", style), styled(self._name + self._typed, "bold")
+        stamp = styled(f"{stamp} ", "$hermes-dim") if (stamp := self.stamp(view)) else BLANK
+        head, text = stamp + styled(f"{view.prompt} ", style), styled(self._name + self._typed, "bold")
         lines = wrap(text, width, head) if self._typed else []
         if not self._quoted:
             return lines
@@ -109,17 +123,22 @@ class Growing(Block):
     def __init__(self) -> None:
         super().__init__()
         self.length = 0
-        self.text = ""
         self.running = True
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
 
     def grow(self, text: str, offset: int) -> None:
         """More of it, which begins at `offset`."""
-        self.text += f" … {harmless(text)}" if offset > self.length else harmless(text)
+        self._pieces.append(f" … {harmless(text)}" if offset > self.length else harmless(text))
         self.length = offset + len(text)
 
     def finish(self, text: str) -> None:
         """The whole of it."""
-        self.length, self.text, self.running = len(text), harmless(text), False
+        self.length, self._pieces, self.running = len(text), [harmless(text)], False
 
 
 class Answer(Growing):
@@ -130,11 +149,17 @@ class Answer(Growing):
     def lines(self, width: int, view: View) -> list[Content]:
         self._markdown.text = self.text.strip("\n")
         lines = self._markdown.lines(width)
-        return [styled(view.label, "bold $primary"), *lines] if view.label and lines else lines
+        stamp = styled(self.stamp(view), "$hermes-dim")
+        head = Content(" ").join(part for part in (stamp, styled(view.label, "bold $primary")) if part)
+        return [head, *lines] if head and lines else lines
 
 
 class Thinking(Growing):
     part: Part = "thoughts"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._flowing = FlowingText("italic $hermes-dim", styled("│ ", "$hermes-dim"))
 
     @property
     def foldable(self) -> bool:
@@ -145,10 +170,10 @@ class Thinking(Growing):
         if not text:
             return []
         if self.shown(view) == "folded":
-            first = text.split("\n")[0].replace("**", "")
+            first = text[:FOLDED_LOOK].split("\n")[0].replace("**", "")
             more = "…" if self.running or len(text) > len(first) else ""
             return [cut(styled(f"▸ thought: {first}{more}", "italic $hermes-dim"), width)]
-        return wrap(styled(text, "italic $hermes-dim"), width, styled("│ ", "$hermes-dim"), styled("│ ", "$hermes-dim"))
+        return self._flowing.lines(text, width)
 
 
 class Told(Block):
@@ -162,6 +187,19 @@ class Told(Block):
 
     def lines(self, width: int, view: View) -> list[Content]:
         return wrap(styled(self._text, self._style), width, "", "  ")
+
+
+class Took(Block):
+    """What a turn took, below it, for those who want to see it."""
+
+    gap = False
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = harmless(text)
+
+    def lines(self, width: int, view: View) -> list[Content]:
+        return [cut(styled(self._text, "$hermes-dim"), width)] if view.footer else []
 
 
 class Listed(Block):

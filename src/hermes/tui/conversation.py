@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from hermes.agent.session import Session
+from hermes.commands.numbers import short
 from hermes.commands.requests import answer_line, asked_lines, effect
 from hermes.commands.transcript import Turn
 from hermes.commands.width import cut
@@ -26,7 +27,7 @@ from hermes.protocol.events import (
 )
 from hermes.protocol.items import Item, Plan, Reply, Summary, Thought, ToolCall, UserMessage
 from hermes.tui.banner import Banner
-from hermes.tui.blocks import Answer, Growing, Listed, Panel, Said, Thinking, Told
+from hermes.tui.blocks import Answer, Growing, Listed, Panel, Said, Thinking, Told, Took
 from hermes.tui.calls import Called
 from hermes.tui.page import Page
 
@@ -57,6 +58,8 @@ class Conversation:
         self._growing: dict[str, Growing] = {}
         self._calls: dict[str, Called] = {}
         self._last_tool = ""
+        self._at = self._began_at = 0.0
+        self._cost_before: float | None = None
 
     def begin(self, turns: Sequence[Turn] = ()) -> None:
         """Start the page with the banner, above it what was said before."""
@@ -85,9 +88,11 @@ class Conversation:
         return bool(self._calls)
 
     def see(self, event: Event) -> None:
+        self._at = event.at
         match event.body:
             case TurnStarted():
                 self.turn_began = time.monotonic()
+                self._began_at, self._cost_before = event.at, self.cost
                 self._changed(self)
             case ItemStarted(item=item):
                 self._start(item)
@@ -129,7 +134,8 @@ class Conversation:
     def _start(self, item: Item) -> None:
         match item:
             case Reply():
-                self._growing[item.id] = self.page.add(Answer())
+                block = self._growing[item.id] = self.page.add(Answer())
+                block.at = self._at
             case Thought():
                 self._growing[item.id] = self.page.add(Thinking())
             case ToolCall():
@@ -159,11 +165,12 @@ class Conversation:
         match item:
             case UserMessage():
                 self._last_tool = ""
-                self.page.add(Said(item))
+                self.page.add(Said(item)).at = self._at
             case Reply() | Thought():
                 block = self._growing.pop(item.id, None)
                 if block is None:
                     block = self.page.add(Answer() if isinstance(item, Reply) else Thinking())
+                    block.at = self._at
                 block.finish("" if item.status == "discarded" else item.text)
                 self.page.touch(block)
             case ToolCall():
@@ -209,7 +216,16 @@ class Conversation:
         if ended.reason != "done":
             mild = is_mild(ended)
             self.tell(f"{'■' if mild else '✗'} {ending(ended)}", "$text-warning" if mild else "$text-error")
+        self.page.add(Took(self._took()))
         self._changed(self)
+
+    def _took(self) -> str:
+        """What the turn took that has just ended."""
+        used = self.used
+        tokens = f"{short(used.context_used)}/{short(used.context_size)} tokens" if used and used.context_size else ""
+        cost = "" if self.cost is None else f"${self.cost - (self._cost_before or 0.0):.4f}"
+        seconds = f"{max(0.0, self._at - self._began_at):.1f} s"
+        return " · ".join(filter(None, (self.session.model.name, tokens, cost, seconds)))
 
 
 def _in_short(request: Request) -> str:

@@ -163,6 +163,17 @@ class Desk:
                 return "copied, if the terminal lets programs do that"
             case "redraw":
                 self._screen.action_redraw()
+            case "timestamps" | "footer":
+                return looks.switch(screen.action, data)
+            case "statusbar":
+                return self._screen.status.switch(data)
+            case "indicator":
+                return self._screen.activity.indicate(data)
+            case "paste":
+                self._screen.prompt.action_paste_picture()
+            case "compose":
+                self._screen.prompt.load(data)
+                self._screen.prompt.action_edit()
         return ""
 
     def drawn(self, conversation: Conversation) -> None:

@@ -45,6 +45,13 @@ class Looks:
         self._changed(self)
         return f"{part}: {state}"
 
+    def switch(self, part: Literal["timestamps", "footer"], wanted: str) -> str:
+        """Show times or what turns took, or do not; without a word, the other of the two."""
+        shown = {"on": True, "off": False}.get(wanted, not getattr(self.view, part))
+        self.view = replace(self.view, **{part: shown})
+        self._changed(self)
+        return f"{part}: {'on' if shown else 'off'}"
+
     def show_progress(self, mode: str) -> str:
         """Show more or less of tool calls: the mode named, or the one behind the mode in use."""
         following = PROGRESS[(PROGRESS.index(self.progress) + 1) % len(PROGRESS)]

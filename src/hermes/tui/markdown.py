@@ -1,49 +1,108 @@
-"""Markdown as lines of styled text. Text that grows is drawn block by block: only the last one again."""
+"""Markdown as lines of styled text. Of a text that grows only the end is drawn again: some lines of its last block."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from hermes.tui.code import code, code_parts, drawn
+from hermes.tui.flow import Flow, next_cut
 from hermes.tui.inline import inline
 from hermes.tui.tables import table
-from hermes.tui.wrapping import BLANK, cut, styled, wrap
+from hermes.tui.wrapping import BLANK, styled, wrap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-CODE_PART = 100
-"""Lines of code that are coloured together: of a long block that grows, only its end is coloured again."""
+WORD = "x"
+"""Stands in the place of the beginning of a paragraph: whatever follows a word goes on with it."""
 HEADINGS = {"h1": "bold underline $primary", "h2": "bold $primary", "h3": "bold $secondary"}
 
 
 class Markdown:
-    """A text that may grow, and its lines at the width that was last asked for."""
+    """A text that may grow, and its lines at the width that was last asked for.
+
+    Once the beginning of the last block is settled, `_lead` stands in its place when the rest is parsed, and `_flow` has its
+    open line if it is a paragraph.
+    """
 
     def __init__(self, text: str = "") -> None:
         self.text = text
-        self._width = 0
+        self._begin(0)
+
+    def _begin(self, width: int) -> None:
+        self._width = width
+        self._before = ""
         self._settled = 0
+        self._lead = ""
+        self._flow: Flow | None = None
         self._lines: list[Content] = []
 
     def lines(self, width: int) -> list[Content]:
-        if width != self._width:
-            self._width, self._settled, self._lines = width, 0, []
-        *done, (start, last) = _blocks(self.text[self._settled :])
+        if width != self._width or not self.text.startswith(self._before):
+            self._begin(width)
+        self._before = self.text
+        *done, (start, last) = _blocks(self._lead + self.text[self._settled :])
+        if done:
+            self._settled += start - len(self._lead)
         for _, tokens in done:
-            self._add(self._lines, _draw(tokens, width))
-        self._settled += start
-        lines = list(self._lines)
-        self._add(lines, _draw(last, width))
-        return lines
+            self._lines += self._block(tokens)
+            self._lead, self._flow = "", None
+        rest = self._last(last) if last else []
+        return self._lines + rest
 
-    @staticmethod
-    def _add(lines: list[Content], more: list[Content]) -> None:
-        if lines and more:
-            lines.append(BLANK)
-        lines += more
+    def _last(self, tokens: "list[Token]") -> list[Content]:
+        """Keep the lines of the last block that are finished, and give the others."""
+        source = self.text[self._settled :]
+        if self._flow is not None or tokens[0].type == "paragraph_open":
+            length, lines = self._paragraph(tokens)
+            if length and not self._lead:
+                self._lead = WORD
+                self._settled += len(source) - len(source.lstrip())
+            self._settled += length
+            return lines
+        if tokens[0].type == "fence" and (self._lead or source.startswith(tokens[0].markup)):
+            self._settle_code(tokens[0], source)
+        return self._block(tokens)
+
+    def _block(self, tokens: "list[Token]") -> list[Content]:
+        """The lines of a block, or of the end of one whose beginning is settled."""
+        if self._flow is not None or tokens[0].type == "paragraph_open":
+            return self._paragraph(tokens)[1]
+        if self._lead and not tokens[0].content:
+            return []
+        return self._apart(_draw(tokens, self._width))
+
+    def _settle_code(self, token: "Token", source: str) -> None:
+        """Keep the parts of a block of code that are finished; the token has what follows them."""
+        *finished, _ = code_parts(token.content, self._width)
+        for part in finished:
+            self._lines += self._apart(drawn(part, _language(token), self._width))
+            if not self._lead:
+                self._lead = source[: source.index("\n") + 1]
+                self._settled += len(self._lead)
+            self._settled += part.length
+            token.content = token.content[part.length :]
+
+    def _paragraph(self, tokens: "list[Token]") -> tuple[int, list[Content]]:
+        """Parse and wrap it in pieces. What turns out to be a heading or a table when it has begun goes on as a paragraph."""
+        source = " | ".join(token.content for token in tokens if token.type == "inline")[len(self._lead) :]
+        rest = source
+        while cut := next_cut(rest):
+            if self._flow is None:
+                self._flow = Flow(self._width)
+                self._lines += self._apart([])
+            self._lines += self._flow.add(_words(rest[:cut]))
+            rest = rest[cut:]
+        if self._flow is None:
+            return 0, self._apart(wrap(inline(tokens[1]), self._width))
+        return len(source) - len(rest), self._flow.with_rest(_words(rest))
+
+    def _apart(self, lines: list[Content]) -> list[Content]:
+        """With an empty line before them, unless they come first."""
+        return [BLANK, *lines] if self._lines and not self._lead else lines
 
 
 def warm_up() -> None:
@@ -69,6 +128,11 @@ def _blocks(text: str) -> "list[tuple[int, list[Token]]]":
             found.append((starts[token.map[0]] if token.map else 0, []))
         found[-1][1].append(token)
     return found or [(0, [])]
+
+
+def _words(text: str) -> Content:
+    """A piece of a paragraph."""
+    return inline(_parser().parseInline(text)[0])
 
 
 def _draw(tokens: "Sequence[Token]", width: int) -> list[Content]:
@@ -98,7 +162,7 @@ def _block(tokens: "Sequence[Token]", width: int) -> list[Content]:
         case "heading_open":
             return wrap(inline(inner[0]).stylize_before(HEADINGS.get(first.tag, "bold")), width)
         case "fence" | "code_block":
-            return code(first.content, first.info.split()[0] if first.info.split() else "", width)
+            return code(first.content, _language(first), width)
         case "bullet_list_open" | "ordered_list_open":
             return _list(first, inner, width)
         case "blockquote_open":
@@ -130,25 +194,5 @@ def _list(opening: "Token", tokens: "Sequence[Token]", width: int) -> list[Conte
     return lines
 
 
-def code(text: str, language: str, width: int) -> list[Content]:
-    """A block of code in its colours, on a ground of its own."""
-    lines = text.rstrip("\n").expandtabs(4).split("\n")
-    room = max(width - 2, 1)
-    drawn: list[Content] = []
-    for start in range(0, len(lines), CODE_PART):
-        part = _coloured("\n".join(lines[start : start + CODE_PART]), language)
-        drawn += [piece for line in part.split("\n", allow_blank=True) for piece in line.fold(room)]
-    ground = "on $surface"
-    return [
-        (Content(" ") + cut(line, room) + " " * (room - min(line.cell_length, room) + 1)).stylize_before(ground)
-        for line in drawn
-    ]
-
-
-@lru_cache(maxsize=64)
-def _coloured(text: str, language: str) -> Content:
-    if not language:
-        return Content(text)
-    from textual.highlight import highlight  # brings the lexers
-
-    return highlight(text, language=language)
+def _language(token: "Token") -> str:
+    return next(iter(token.info.split()), "")

@@ -1,6 +1,8 @@
 """The blocks of one conversation laid out in lines. Only the newest are, until somebody scrolls up to older ones."""
 
 from bisect import bisect_right
+from itertools import compress, count
+from operator import is_not
 from typing import TypeVar
 
 from textual.content import Content
@@ -59,18 +61,18 @@ class Page:
 
         With `trim` the oldest blocks give way when there are too many.
         """
-        count, first = len(self.blocks), self.height
+        total, first = len(self.blocks), self.height
         if not self._laid_out:
             first = 0
             self._laid_out, self._lines = True, []
-            self._first = max(self._start, count - WINDOW) if trim else self._first
-            self._changed = set(range(self._first, count))
-        if trim and count - self._first > 2 * WINDOW:
-            gone = count - WINDOW - self._first
+            self._first = max(self._start, total - WINDOW) if trim else self._first
+            self._changed = set(range(self._first, total))
+        if trim and total - self._first > 2 * WINDOW:
+            gone = total - WINDOW - self._first
             self._first += gone
             del self._lines[:gone]
             first = 0
-        self._lines += [[] for _ in range(count - self._first - len(self._lines))]
+        self._lines += [[] for _ in range(total - self._first - len(self._lines))]
         for index in sorted(self._changed):
             place = index - self._first
             if place >= 0:
@@ -142,5 +144,4 @@ class Page:
 
 def _same(before: list[Content], now: list[Content]) -> int:
     """How many lines at the beginning are the very same."""
-    pairs = zip(before, now, strict=False)
-    return next((n for n, (old, new) in enumerate(pairs) if old is not new), min(len(before), len(now)))
+    return next(compress(count(), map(is_not, before, now)), min(len(before), len(now)))

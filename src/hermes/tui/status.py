@@ -17,6 +17,8 @@ WIDE = 76
 """Columns from which there is room for long figures."""
 BAR = 10
 FRAME = 0.12
+FACES: dict[str, tuple[str, ...]] = {"skin": (), "dots": tuple("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), "ascii": ("|", "/", "-", "\\")}
+"""What moves, besides the faces of the skin."""
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -90,6 +92,11 @@ class StatusBar(Widget):
     DEFAULT_CSS = "StatusBar { height: 1; padding: 0 1; background: $surface; color: $foreground; }"
     facts: reactive[Facts] = reactive(Facts)
 
+    def switch(self, wanted: str) -> str:
+        """Be shown or not; without a word, the other of the two."""
+        self.display = {"on": True, "off": False}.get(wanted, not self.display)
+        return f"line of figures: {'on' if self.display else 'off'}"
+
     def render(self) -> Content:
         return figures(self.facts, self.size.width)
 
@@ -110,6 +117,7 @@ class Activity(Widget):
     def __init__(self, skin: Skin, state: State, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.skin, self.state = skin, state
+        self.indicator = "skin"
         self._note = ""
         self._work: Work | None = None
         self._clock = clock
@@ -125,6 +133,12 @@ class Activity(Widget):
             self._timer.resume()
         self.refresh()
 
+    def indicate(self, kind: str) -> str:
+        """Let something else move; without a word, say what does."""
+        self.indicator = kind or self.indicator
+        self.refresh()
+        return f"indicator: {self.indicator}"
+
     def say(self, note: str) -> None:
         """A word beside what is at work."""
         self._note = note
@@ -136,13 +150,14 @@ class Activity(Widget):
             return styled(self._note, "$text-warning")
         seconds = self._clock() - work.since
         spinner = self.skin.spinner
-        faces = spinner.waiting_faces if work.tool else spinner.thinking_faces
+        own = FACES[self.indicator]
+        faces = own or (spinner.waiting_faces if work.tool else spinner.thinking_faces)
         face = faces[int(seconds / FRAME) % len(faces)]
         if self.state == "folded":
             return styled(face, "$primary")
         verb = work.tool or spinner.thinking_verbs[int(seconds / 8) % len(spinner.thinking_verbs)]
         queued = f", {work.queued} queued" if work.queued else ""
-        left, right = spinner.wings[int(seconds) % len(spinner.wings)] if spinner.wings else ("", "")
+        left, right = spinner.wings[int(seconds) % len(spinner.wings)] if spinner.wings and not own else ("", "")
         rest = styled(f" {verb} … {seconds:.0f} s{queued} (Esc interrupts)", "$hermes-dim")
         note = styled(f"  {self._note}", "$text-warning") if self._note else Content("")
         return cut(styled(f"{left}{face}{right}", "$primary") + rest + note, self.size.width)

@@ -175,6 +175,22 @@ async def test_somebody_who_asks_gets_it_at_once_with_the_focus_they_named(tmp_p
         assert "much was fetched" in sent(model)
 
 
+async def test_the_last_exchanges_stay_word_for_word_if_somebody_wants_that(tmp_path):
+    turns = [step for n in range(4) for step in (fetches(f"w{n}a"), fetches(f"w{n}b"), ends(f"answer {n}", 4_000))]
+    model = scripted(*turns, ends("fine", 2_000))
+    async with play(tmp_path, model, FETCH, summarise=Summariser()) as stage:
+        for n in range(4):
+            await stage.say(f"question {n}")
+        last = [item for item in stage.session.history.view() if item.turn >= 3]
+        await stage.send(Compact(keep=2))
+        await stage.until(lambda: any(body.cause == "view" for body in stage.of(Changed)))
+        view = stage.session.history.view()
+        assert [item for item in view if item.turn >= 3 and not isinstance(item, Summary)] == last
+        assert [item.turn for item in view if isinstance(item, ToolCall)] == [3, 3, 4, 4]
+        await stage.say("go on")
+        assert "much was fetched" in sent(model) and "question 0" in sent(model)
+
+
 async def test_nothing_to_condense_is_said(tmp_path):
     async with play(tmp_path, scripted(answer("hi"))) as stage:
         await stage.say("hi")

@@ -73,7 +73,7 @@ class Compactor:
             await self._build_now(refused=refused)
             made += self._apply(self._built())
         if refused and not made:
-            made += self._apply(self._masks(urgent=True, everything=True))
+            made += self._apply(self._masks(wanted=0.0))
         await self._announce(made, before)
         return bool(made)
 
@@ -83,18 +83,21 @@ class Compactor:
             window = self._window()
             self._begin(plan.spans(self._history, window, KEPT, plan.span_size(window) // 2), "")
 
-    def condense(self, focus: str) -> None:
-        """Do it because somebody wants it. A running turn goes on, and the next one has the shorter view."""
-        preview = self.preview()
+    def condense(self, focus: str, exchanges: int | None = None) -> None:
+        """Do it because somebody wants it, to all but the last exchanges if they say how many to keep. A running turn goes
+        on, and the next one has the shorter view."""
+        history, window = self._history, self._window()
+        kept = plan.share_of_last(history, window, exchanges) if exchanges else self._kept_if_wanted()
+        preview = self.preview(kept)
         if not (preview.masks or preview.spans):
             return self._recorder.note(Notice("there is nothing to condense yet", code="compaction"))
         self._recorder.note(Notice("condensing older steps", code="compaction"))
-        found = plan.spans(self._history, self._window(), self._kept_if_wanted(), LEAST_SPAN)
-        self._begin(found, focus, then=self._splice)
+        found = plan.spans(history, window, kept, LEAST_SPAN)
+        self._begin(found, focus, then=lambda: self._splice(kept))
 
-    def preview(self) -> Preview:
+    def preview(self, kept: float | None = None) -> Preview:
         history, window = self._history, self._window()
-        kept = self._kept_if_wanted()
+        kept = self._kept_if_wanted() if kept is None else kept
         masks = plan.to_mask(history, window, kept, 0)
         found = plan.spans(history, window, kept, LEAST_SPAN)
         saved = sum(span.tokens - min(plan.LEAF, span.tokens // 4) for span in found)
@@ -108,12 +111,12 @@ class Compactor:
 
     # What is due
 
-    def _masks(self, *, urgent: bool = False, wanted: bool = False, everything: bool = False) -> Iterator[Summary]:
-        """The mask that is due at this moment, if one is."""
-        if not (urgent or wanted or self.share >= MASK_AT):
+    def _masks(self, *, urgent: bool = False, wanted: float | None = None) -> Iterator[Summary]:
+        """The mask that is due at this moment, if one is; if it is `wanted`, of all but this share of the window."""
+        if not (urgent or wanted is not None or self.share >= MASK_AT):
             return
-        kept = 0.0 if everything else self._kept_if_wanted() if wanted else KEPT
-        least = 0 if wanted or everything else self._window() // 20
+        kept = KEPT if wanted is None else wanted
+        least = self._window() // 20 if wanted is None else 0
         if covers := plan.to_mask(self._history, self._window(), kept, least):
             yield Summary(id=new_id(), **self._place(), source="compaction", kind="mask", covers=covers, text="")
 
@@ -171,12 +174,12 @@ class Compactor:
 
     # Taking over
 
-    async def _splice(self) -> None:
+    async def _splice(self, kept: float) -> None:
         """Take over at once what somebody waits for, unless a turn is running: the next one will."""
         if self._history.in_turn:
             return
         before = self._history.context_estimate()
-        made = self._apply(self._built()) + self._apply(self._masks(wanted=True))
+        made = self._apply(self._built()) + self._apply(self._masks(wanted=kept))
         await self._announce(made, before)
         await self._recorder.commit_or_tell()
 

@@ -44,6 +44,14 @@ def old(history: History, window: int, kept: float) -> tuple[Item, ...]:
     return tuple(item for item in view[:end] if item.id != plan)
 
 
+def share_of_last(history: History, window: int, exchanges: int) -> float:
+    """How much of the window the last exchanges take up: what to keep, if it is they that should be kept."""
+    view = history.view()
+    turns = sorted({item.turn for item in view if isinstance(item, UserMessage)})[-exchanges:]
+    kept = sum(length(item) for item in view if item.turn >= turns[0]) if turns else 0
+    return (kept // BYTES_PER_TOKEN + 1) / window
+
+
 def to_mask(history: History, window: int, kept: float, least: int) -> tuple[str, ...]:
     """Old calls and long messages that would get shorter; empty if that saves fewer than `least` tokens."""
     found: list[str] = []

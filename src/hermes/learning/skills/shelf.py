@@ -31,6 +31,7 @@ class Shelf:
     """The skills as they were at the last `refresh`; nothing else here reads the disk.
 
     `places` are looked through in their order, the home's own folder first; `hub` tells the hashes of what was installed.
+    Skills whose names are in `off` are known, and used by nobody.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Shelf:
         store: Skills,
         places: Callable[[], Collection[Place]] = tuple,
         hub: Callable[[], Mapping[str, str]] = dict,
+        off: Collection[str] = (),
     ) -> None:
         self.root = root
         self.store = store
         self._places = places
         self._hub = hub
+        self._off = off
         self._library = Library()
         self.found: dict[str, Found] = {}
         self.rows: dict[str, SkillRow] = {}
@@ -96,6 +99,8 @@ class Shelf:
             if one.origin == "user":
                 found[name] = self._judged(one, hub)
         troubles += [f"{name}: {one.trouble}" for name, one in found.items() if one.trouble]
+        for name in found.keys() & set(self._off):
+            found[name] = replace(found[name], trouble=f"hermes skills config {name} on has it again")
         return found, tuple(troubles)
 
     def _judged(self, one: Found, hub: Mapping[str, str] | None) -> Found:
