@@ -149,12 +149,14 @@ def shown(bounds: Bounds, path: str) -> str:
 
     Whoever asks about what this gave gets the same again.
     """
+    if inside(path, bounds.workspace):
+        return path
     sources = (bounds.own, *(mount.source for mount in bounds.caches if mount.source))
     if any(inside(path, source) for source in sources):
         return path
     rules = [*bounds.caches, *_temporary(bounds, _shown_of_tmp(bounds))]
     nearest = max((rule for rule in rules if inside(path, rule.path)), key=lambda rule: len(rule.path), default=None)
-    if nearest is None or not nearest.source or inside(path, bounds.workspace):
+    if nearest is None or not nearest.source:
         return path
     real = os.path.normpath(os.path.join(nearest.source, os.path.relpath(path, nearest.path)))
     return path if os.path.lexists(path) and not os.path.lexists(real) else real

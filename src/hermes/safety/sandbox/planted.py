@@ -27,9 +27,10 @@ class Planted:
             self._tell(
                 f"{path} would have git take its settings from another folder; a command made it, and it was removed"
             )
-        made = set(bounds.folders.those_in(bounds.workspace, PROTECTED)) - self._files
+        files = set(bounds.folders.those_in(bounds.workspace, PROTECTED))
+        made = files - self._files
         made |= {store for store in stores - self._stores if names_programs(store)}
         if made:
             names = ", ".join(sorted(os.path.relpath(path, bounds.workspace) for path in made))
             self._tell(f"a command made {names}: other programs start what it says by themselves, so look at it first")
-        self.before(bounds)
+        self._stores, self._files = stores, files

@@ -8,8 +8,10 @@ import logging
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from functools import partial
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any
 
 from hermes.safety.sandbox import landlocked
@@ -44,21 +46,33 @@ class Scoped:
     """Starts programs from a thread that can reach no nameless socket but those of programs that it has started."""
 
     def __init__(self) -> None:
+        self._asked: SimpleQueue[Callable[[], subprocess.Popen[bytes]] | None] = SimpleQueue()
+        self._started: SimpleQueue[subprocess.Popen[bytes] | Exception] = SimpleQueue()
+        self._turn = Lock()
         # One thread for the whole life of a session: programs that die with their parent die with the thread.
-        self._thread = ThreadPoolExecutor(1, "scoped", _scope)
+        Thread(target=self._run, name="scoped", daemon=True).start()
 
     def popen(self, *args: Any, **options: Any) -> subprocess.Popen[bytes]:
-        return self._thread.submit(subprocess.Popen[bytes], *args, **options).result()
+        with self._turn:
+            self._asked.put(partial(subprocess.Popen[bytes], *args, **options))
+            started = self._started.get()
+        if isinstance(started, Exception):
+            raise started
+        return started
 
     def close(self) -> None:
-        self._thread.shutdown(wait=False)
+        self._asked.put(None)
 
-
-def _scope() -> None:
-    try:
-        landlocked.scope()
-    except OSError as error:
-        log.warning("commands can reach sockets that have no file: %s", error)
+    def _run(self) -> None:
+        try:
+            landlocked.scope()
+        except OSError as error:
+            log.warning("commands can reach sockets that have no file: %s", error)
+        while (start := self._asked.get()) is not None:
+            try:
+                self._started.put(start())
+            except Exception as error:
+                self._started.put(error)  # it is raised where somebody waits for it
 
 
 def can_scope(program: str) -> bool:
