@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -20,11 +19,6 @@ from hermes.protocol.errors import UserError
 from tests.cli.command import Hermes, Ran
 
 SECRET = "sk-or-v1-0123456789abcdef"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 @pytest.fixture

@@ -5,17 +5,10 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-
 from hermes.safety.checkpoints import Checkpoints
 from tests.cli.command import Hermes, Ran
 
 NONE = "hermes: there are no checkpoints yet (Hermes takes one before it changes something)\n"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def change(hermes: Hermes, folder: Path, times: int = 1) -> None:

@@ -26,11 +26,6 @@ _hermes
 
 
 @pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
-@pytest.fixture
 def script(hermes: Hermes, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "completion"
     path.write_text(hermes("completion", request.param).out)

@@ -13,11 +13,6 @@ SECRET = "sk-or-v1-0123456789abcdef"
 BROKEN = "model: [unclosed\n"
 
 
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 # get and set
 
 

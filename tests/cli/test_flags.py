@@ -14,11 +14,6 @@ from tests.services.request import Request
 from tests.services.script import Reply, call
 
 
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 def point_at(hermes: Hermes, server: ModelServer) -> None:
     hermes.write_config(
         f"model: {{provider: custom, name: scripted, base_url: {server.base_url}}}\nterminal: {{sandbox: 'off'}}\n"

@@ -21,11 +21,6 @@ from tests.services.script import Reply, error
 SECRET = "abcdef-0123456789-my-very-own"
 
 
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 def log(hermes: Hermes, *records: tuple[int, str, str], session: str = "") -> None:
     """Write records as a process of this home would."""
     handler = LogFiles(lambda: hermes.home)

@@ -2,18 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.cli.command import Hermes, Ran
 
 HUGE = "99999999999999999999"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def shell(hermes: Hermes, script: str, *args: str) -> Ran:

@@ -27,11 +27,6 @@ TOOLS = ["echo", "count", "slow", "fail", "big", "ask", "sample", "roots", "prog
 
 
 @pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
-@pytest.fixture
 async def chaos() -> AsyncIterator[ChaosServer]:
     async with ChaosServer() as server:
         yield server

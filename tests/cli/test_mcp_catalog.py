@@ -11,11 +11,6 @@ from tests.cli.command import Hermes, Ran
 from tests.cli.terminal import terminal
 
 
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 def servers(hermes: Hermes) -> dict[str, McpServer]:
     return config.load(hermes.environ).file.mcp_servers
 

@@ -4,7 +4,6 @@ import asyncio
 import re
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -14,11 +13,6 @@ from hermes.mcp.oauth.tokens import TokenFile
 from hermes.mcp.reconnects import FOLDER
 from tests.cli.command import Hermes, Ran
 from tests.services.auth_server import AuthServer, Rules
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 @pytest.fixture

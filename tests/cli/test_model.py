@@ -1,7 +1,6 @@
 """`hermes model`: which model answers, which others there are, whether one works, and switching."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,11 +8,6 @@ from hermes.cli.table import places
 from tests.cli.command import Hermes, Ran
 from tests.services.model_server import ModelServer
 from tests.services.script import Reply, error
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def point_at(hermes: Hermes, server: ModelServer, name: str = "scripted") -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +11,6 @@ from tests.cli.command import Hermes, Ran
 from tests.cli.stories import store_story, story
 
 ONE = "20260921_120000_aaaaaa"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def test_json_prints_every_event_as_it_is_stored(hermes: Hermes) -> None:

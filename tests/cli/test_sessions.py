@@ -20,11 +20,6 @@ from tests.cli.stories import BEGAN, MODEL, store_story, story
 ONE, TWO = "20260921_120000_aaaaaa", "20260922_120000_bbbbbb"
 
 
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 def keep(hermes: Hermes, *names: str, **more: object) -> None:
     for name in names or (ONE,):
         asyncio.run(store_story(hermes.home, name, story(f"About {name[-6:]}"), **more))  # pyright: ignore[reportArgumentType]

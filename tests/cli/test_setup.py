@@ -12,12 +12,6 @@ from tests.cli.command import Hermes, Ran
 from tests.services.model_server import ModelServer
 from tests.services.script import Reply, error
 
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 NOWHERE = ",".join(f"{name}=http://127.0.0.1:9/v1" for name in ("ollama", "lmstudio", "llamacpp", "vllm"))
 
 

@@ -2,22 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.command import Hermes, Ran
+from tests.cli.conftest import PDF
 from tests.learning.skills.corpus import PLANTED, lay_out
-
-PDF = "---\nname: pdf\ndescription: Reads PDF files.\nmetadata:\n  hermes-category: documents\n---\n\nUse pdftotext.\n"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    return lay_out(tmp_path / "pdf", {"SKILL.md": PDF})
 
 
 def rows(ran: Ran) -> dict[str, list[str]]:

@@ -3,24 +3,11 @@
 import shutil
 from pathlib import Path
 
-import pytest
-
 from hermes.learning.skills.bundled import FOLDER
 from tests.cli.command import Hermes, Ran
-from tests.learning.skills.corpus import lay_out
+from tests.cli.conftest import PDF
 
-PDF = "---\nname: pdf\ndescription: Reads PDF files.\nmetadata:\n  hermes-category: documents\n---\n\nUse pdftotext.\n"
 PLACE = "skills/documents/pdf/SKILL.md"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    return lay_out(tmp_path / "pdf", {"SKILL.md": PDF})
 
 
 def test_skills_that_are_no_longer_as_they_came_are_listed(hermes: Hermes, source: Path) -> None:

@@ -9,11 +9,6 @@ from tests.cli.command import Hermes, Ran
 from tests.cli.terminal import terminal
 
 
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
 def state(hermes: Hermes, name: str) -> str:
     rows = {line.split("\t")[0]: line.split("\t") for line in hermes("skills").out.splitlines()}
     return rows[name][3]

@@ -2,18 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.command import Hermes
+from tests.cli.conftest import PDF
 from tests.learning.skills.corpus import lay_out
 
-PDF = "---\nname: pdf\ndescription: Reads PDF files.\nmetadata:\n  hermes-category: documents\n---\n\nUse pdftotext.\n"
 PLACE = "skills/documents/pdf/SKILL.md"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def test_a_skill_is_packed_so_that_others_can_install_it(hermes: Hermes, tmp_path: Path) -> None:

@@ -3,23 +3,10 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli.command import Hermes, Ran
-from tests.learning.skills.corpus import lay_out
+from tests.cli.conftest import PDF
 
-PDF = "---\nname: pdf\ndescription: Reads PDF files.\nmetadata:\n  hermes-category: documents\n---\n\nUse pdftotext.\n"
 PLACE = "skills/documents/pdf/SKILL.md"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    return lay_out(tmp_path / "pdf", {"SKILL.md": PDF})
 
 
 def test_a_snapshot_brings_the_very_same_skills_to_another_home(hermes: Hermes, source: Path, tmp_path: Path) -> None:

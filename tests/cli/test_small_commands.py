@@ -1,19 +1,10 @@
 """The smaller actions of `hermes model`, `auth` and `config`: search, pool, migrate."""
 
-from pathlib import Path
-
-import pytest
-
 from hermes import config
 from tests.cli.command import Hermes, Ran
 from tests.services.model_server import ModelServer
 
 SECRET = "tok-0123456789abcdef"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 async def test_models_are_found_by_words_of_their_names(hermes: Hermes) -> None:

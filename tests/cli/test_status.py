@@ -2,18 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.command import Hermes
 from tests.services.model_server import ModelServer
 from tests.services.script import Reply, error
 
 SECRET = "sk-or-v1-0123456789abcdef"
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def facts(text: str) -> dict[str, str]:

@@ -1,17 +1,10 @@
 """`hermes tools`: on and off by tool or toolset, for each surface, as a new session then has them."""
 
-from pathlib import Path
-
 import pytest
 
 from hermes import config
 from hermes.app import App, Wish
 from tests.cli.command import Hermes
-
-
-@pytest.fixture
-def hermes(tmp_path: Path) -> Hermes:
-    return Hermes(tmp_path)
 
 
 def on(hermes: Hermes, *flags: str) -> list[str]:
