@@ -132,7 +132,8 @@ def test_an_openclaw_home_is_mentioned_in_one_line(hermes: Hermes, tmp_path: Pat
 )
 def test_bad_input_is_said_and_code_2(hermes: Hermes, args: list[str], stdin: str, said: str) -> None:
     ran = hermes("setup", *args, stdin=stdin)
-    assert (ran.code, ran.err.splitlines()[-1].startswith("hermes: "), said in ran.err) == (2, True, True)
+    last = ran.err.splitlines()[-1]
+    assert (ran.code, last.startswith("hermes: "), said in last) == (2, True, True)
     assert ran != Ran(0, "")
 
 
