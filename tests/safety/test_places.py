@@ -60,7 +60,7 @@ READS = {
         "/Users/other/Library/Cookies/x",
         f"{NOBODY}/server.pem",
         "/srv/wallet.dat",
-        "/proc/42/root/etc/hosts",
+        *(f"/proc/42/{link}/etc/hosts" for link in ("root", "cwd")),
         "/proc/42/fd/7",
     ],
     "block": [
