@@ -126,10 +126,11 @@ def trusting():
     return [c for c in gc.get_objects() if isinstance(c, ssl.SSLContext) and c.verify_mode != ssl.CERT_NONE]
 
 pool = Pool()
-assert not {"httpx2", "email", "http", "urllib.request"} & set(sys.modules)
-pool.client("http://127.0.0.1:1/v1")
+assert not {"h11", "httpx2", "email", "http", "urllib.request"} & set(sys.modules)
+pool.way("http://127.0.0.1:1/v1")
 plain = len(trusting())
-pool.client("https://a.example/v1")
+pool.way("https://a.example/v1")
+assert not {"httpx2", "email", "urllib.request"} & set(sys.modules)
 print(plain, len(trusting()))
 """
 
@@ -210,7 +211,7 @@ async def test_calls_of_all_models_share_connections_and_a_closed_pool_has_none(
 async def test_a_proxy_that_cannot_be_used_is_named(proxy: str):
     async with Pool(proxies={"ALL_PROXY": proxy}) as pool:
         with pytest.raises(UserError) as caught:
-            pool.client("http://model.test/v1")
+            pool.way("http://model.test/v1")
     assert (str(caught.value), caught.value.hint) == (
         f"the proxy {proxy} cannot be used",
         "set it as http://HOST:PORT",
@@ -220,4 +221,4 @@ async def test_a_proxy_that_cannot_be_used_is_named(proxy: str):
 async def test_certificates_that_are_not_there_are_named(tmp_path: Path):
     async with Pool(ca_file=str(tmp_path / "none.pem")) as pool:
         with pytest.raises(UserError, match=r"none\.pem cannot be read"):
-            pool.client("https://model.test/v1")
+            pool.way("https://model.test/v1")

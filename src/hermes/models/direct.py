@@ -1,65 +1,59 @@
-"""HTTP/1.1 for httpx2 without a proxy in between: h11 on a wire of ours, and wires that are used again.
+"""HTTP/1.1 straight to a host: h11 on a wire of ours, and wires that are used again.
 
-httpx2's own transport has more (HTTP/2, proxies, trio), and to load it costs a sixth of a one-line answer.
-Importing this imports httpx2, so it is imported where something is dialled.
+httpx2 can do more (HTTP/2, proxies, redirects), and to load it costs a fifth of a one-line answer.
 """
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping
 
 import h11
-import httpx2
 
+from hermes.models.exchange import Address, Fault, Request, address, lost, unreachable
 from hermes.models.wire import Wire, dial
+from hermes.protocol.errors import BadRequest
 
 LONGEST_HEADERS = 100 << 10
-PORTS = {"http": 80, "https": 443}
-
-Origin = tuple[str, str, int]
+EITHER_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 
 
-class DirectTransport(httpx2.AsyncBaseTransport):
+class Direct:
     """Connections by origin. One that was answered to the end is kept for `keep` seconds and used by the next request."""
 
     def __init__(self, *, tls: ssl.SSLContext | None, keep: float, local_address: str | None = None) -> None:
         self._tls = tls
         self._keep = keep
         self._local_address = local_address
-        self._resting: dict[Origin, list[tuple[float, Connection]]] = {}
+        self._resting: dict[tuple[str, str, int], list[tuple[float, Connection]]] = {}
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        url, patience = request.url, request.extensions.get("timeout", {})
-        if url.scheme not in PORTS:
-            raise httpx2.UnsupportedProtocol(f"{url} is no http:// or https:// address")
-        origin = (url.scheme, url.raw_host.decode(), url.port or PORTS[url.scheme])
-        connection = await self._rested(origin) or await self._dialled(origin, patience)
+    async def ask(self, request: Request) -> "DirectAnswer":
+        place = address(request.url)
+        connection = await self._rested(place) or await self._dialled(place, request.connect)
         try:
-            answer = await connection.ask(request, patience)
+            begun = await connection.ask(request)
         except BaseException:
             await connection.close()
             raise
-        return httpx2.Response(
-            answer.status_code, headers=answer.headers.raw_items(), stream=Body(self, origin, connection, patience)
-        )
+        return DirectAnswer(self, connection, begun)
 
-    async def aclose(self) -> None:
+    async def close(self) -> None:
         resting, self._resting = self._resting, {}
         for connections in resting.values():
             for _, connection in connections:
                 await connection.close()
 
-    async def rest(self, origin: Origin, connection: "Connection") -> None:
+    async def rest(self, connection: "Connection") -> None:
         """Take a connection back that is not needed at the moment."""
         if connection.is_done():
-            self._resting.setdefault(origin, []).append((asyncio.get_running_loop().time(), connection))
+            kept = self._resting.setdefault(connection.place.origin, [])
+            kept.append((asyncio.get_running_loop().time(), connection))
         else:
             await connection.close()
 
-    async def _rested(self, origin: Origin) -> "Connection | None":
-        resting = self._resting.get(origin, [])
+    async def _rested(self, place: Address) -> "Connection | None":
+        resting = self._resting.get(place.origin, [])
         while resting:
             since, connection = resting.pop()
             if asyncio.get_running_loop().time() - since < self._keep and connection.is_fresh():
@@ -67,50 +61,55 @@ class DirectTransport(httpx2.AsyncBaseTransport):
             await connection.close()
         return None
 
-    async def _dialled(self, origin: Origin, patience: dict[str, Any]) -> "Connection":
-        scheme, host, port = origin
-        tls = self._tls if scheme == "https" else None
+    async def _dialled(self, place: Address, seconds: float) -> "Connection":
+        tls = self._tls if place.scheme == "https" else None
         try:
-            async with _within(patience.get("connect")):
-                return Connection(await dial(host, port, tls=tls, local_address=self._local_address))
-        except TimeoutError as error:
-            raise httpx2.ConnectTimeout("") from error
+            async with asyncio.timeout(seconds):
+                wire = await dial(place.host, place.port, tls=tls, local_address=self._local_address)
         except (OSError, UnicodeError) as error:
-            raise httpx2.ConnectError(str(error)) from error
+            raise unreachable(place.authority, error) from error
+        return Connection(place, wire)
 
 
 class Connection:
     """One connection: a request, its answer, and then the next."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, place: Address, wire: Wire) -> None:
+        self.place = place
         self._wire = wire
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEADERS)
 
-    async def ask(self, request: httpx2.Request, patience: dict[str, Any]) -> h11.Response:
+    async def ask(self, request: Request) -> h11.Response:
         """Send a request, and wait until its answer begins."""
-        assert isinstance(request.stream, httpx2.AsyncByteStream)
+        data = self._written(request)
         try:
-            head = h11.Request(method=request.method, target=request.url.raw_path, headers=request.headers.raw)
-            sent = [self._http.send(head)]
-            sent += [self._http.send(h11.Data(piece)) async for piece in request.stream]
-            sent.append(self._http.send(h11.EndOfMessage()))
-        except h11.LocalProtocolError as error:
-            raise httpx2.LocalProtocolError(str(error)) from error
-        try:
-            async with _within(patience.get("write")):
-                await self._wire.write(b"".join(filter(None, sent)))
+            async with asyncio.timeout(request.write):
+                await self._wire.write(data)
         except TimeoutError as error:
-            raise httpx2.WriteTimeout("") from error
-        while isinstance(answer := await self._event(patience), h11.InformationalResponse):
+            raise lost(self.place.authority, error) from error
+        while isinstance(answer := await self.event(), h11.InformationalResponse):
             continue
         if not isinstance(answer, h11.Response):
-            raise httpx2.RemoteProtocolError("the other side wants to speak another protocol")
+            raise lost(self.place.authority, "the other side wants to speak another protocol")
         return answer
 
-    async def pieces(self, patience: dict[str, Any]) -> AsyncIterator[bytes]:
-        """What the answer says, as it comes."""
-        while isinstance(event := await self._event(patience), h11.Data):
-            yield bytes(event.data)
+    async def event(self) -> object:
+        """The next that the other side says, once it has come."""
+        while (event := self.event_at_hand()) is h11.NEED_DATA:
+            data = await self._wire.read()
+            if not data and self._wire.error:
+                raise lost(self.place.authority, self._wire.error)
+            if not data and self._http.their_state is h11.SEND_RESPONSE:
+                raise lost(self.place.authority, "the other side disconnected without an answer")
+            self._http.receive_data(data)
+        return event
+
+    def event_at_hand(self) -> object:
+        """The next of what has come already, or h11.NEED_DATA."""
+        try:
+            return self._http.next_event()
+        except h11.RemoteProtocolError as error:
+            raise lost(self.place.authority, error) from error
 
     def is_done(self) -> bool:
         """Whether the next request may follow: all was sent, all was read, and neither side wants to close."""
@@ -125,48 +124,62 @@ class Connection:
     async def close(self) -> None:
         await self._wire.close()
 
-    async def _event(self, patience: dict[str, Any]) -> object:
+    def _written(self, request: Request) -> bytes:
+        headers = {"host": self.place.authority, **request.headers}
+        if self.place.login:
+            headers["authorization"] = f"Basic {b64encode(self.place.login.encode()).decode()}"
+        if request.method != "GET":
+            headers["content-length"] = str(len(request.body))
         try:
-            while (event := self._http.next_event()) is h11.NEED_DATA:
-                self._http.receive_data(await self._read(patience))
-        except h11.RemoteProtocolError as error:
-            raise httpx2.RemoteProtocolError(str(error)) from error
-        return event
-
-    async def _read(self, patience: dict[str, Any]) -> bytes:
-        try:
-            async with _within(patience.get("read")):
-                data = await self._wire.read()
-        except TimeoutError as error:
-            raise httpx2.ReadTimeout("") from error
-        if not data and self._wire.error:
-            raise httpx2.ReadError(str(self._wire.error)) from self._wire.error
-        if not data and self._http.their_state is h11.SEND_RESPONSE:
-            raise httpx2.RemoteProtocolError("the other side disconnected without an answer")
-        return data
+            head = h11.Request(method=request.method, target=self.place.target, headers=list(headers.items()))
+            parts = (head, h11.Data(request.body), h11.EndOfMessage())
+            return b"".join(filter(None, map(self._http.send, parts)))
+        except (h11.LocalProtocolError, UnicodeEncodeError) as error:
+            raise BadRequest(f"what would be sent to {self.place.authority} is no request: {error}") from error
 
 
-class Body(httpx2.AsyncByteStream):
-    """What an answer says. Whoever has read it to its end or leaves it gives the connection back."""
+class DirectAnswer:
+    """An answer on a connection. Whoever has read it to its end or leaves it gives the connection back."""
 
-    def __init__(
-        self, transport: DirectTransport, origin: Origin, connection: Connection, patience: dict[str, Any]
-    ) -> None:
-        self._transport = transport
-        self._origin = origin
+    def __init__(self, direct: Direct, connection: Connection, begun: h11.Response) -> None:
+        self.status = begun.status_code
+        self.headers: Mapping[str, str] = {name.decode(): value.decode("latin-1") for name, value in begun.headers}
+        self._direct = direct
         self._connection: Connection | None = connection
-        self._patience = patience
+        self._broken: Fault | None = None
+        self._ended = False
+        # It was told to send plain text, and some gateways do not listen.
+        packed = self.headers.get("content-encoding", "") in ("gzip", "x-gzip", "deflate")
+        self._unpack = zlib.decompressobj(EITHER_GZIP_OR_ZLIB).decompress if packed else bytes
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._connection is not None:
-            async for piece in self._connection.pieces(self._patience):
-                yield piece
+    async def read(self) -> bytes:
+        said = b""
+        while not said and not self._ended and self._connection is not None:
+            said = await self._read(self._connection)
+        return said
 
-    async def aclose(self) -> None:
+    async def _read(self, connection: Connection) -> bytes:
+        """All that has come, so that many small pieces are taken in at once."""
+        if self._broken:
+            raise self._broken
+        pieces: list[bytes] = []
+        event = await connection.event()
+        while isinstance(event, h11.Data):
+            pieces.append(event.data)
+            try:
+                event = connection.event_at_hand()
+            except Fault as error:
+                # What came before the fault is heard first.
+                self._broken = error
+                break
+        else:
+            self._ended = event is not h11.NEED_DATA
+        try:
+            return self._unpack(b"".join(pieces))
+        except zlib.error as error:
+            raise lost(connection.place.authority, error) from error
+
+    async def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            await self._transport.rest(self._origin, connection)
-
-
-def _within(seconds: float | None) -> AbstractAsyncContextManager[object]:
-    return nullcontext() if seconds is None else asyncio.timeout(seconds)
+            await self._direct.rest(connection)

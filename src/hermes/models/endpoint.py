@@ -1,11 +1,10 @@
 """A model at a vendor's address: one dialect, one URL, one key."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
-from functools import lru_cache
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -15,15 +14,13 @@ from hermes.models import dialects, faults
 from hermes.models.answer import joined
 from hermes.models.decoder import Decoder
 from hermes.models.dump import Dump
+from hermes.models.exchange import Answer, Fault, Request, address
 from hermes.models.memo import Memo
 from hermes.models.pool import Pool
 from hermes.models.prices import Prices, cost_of
 from hermes.models.quirks import Quirks
-from hermes.protocol.errors import AuthFailed, BadRequest, Disconnected, ModelError
+from hermes.protocol.errors import AuthFailed, Disconnected, ModelError
 from hermes.protocol.models import Began, Delta, Finished, Grew, ModelRequest
-
-if TYPE_CHECKING:
-    import httpx2
 
 LONGEST_REFUSAL = 64 << 10
 """Bytes that are read of an error's body."""
@@ -74,14 +71,17 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         body = dialect.encode(asked, model=self.model, name=self.name, quirks=self.quirks, memo=self.memo)
         dump = Dump(self.dump, self.key) if self.dump else None
         try:
-            async with (
-                self._response(dialect, body, dump) as response,
-                aclosing(response.aiter_bytes()) as chunks,
-                aclosing(self._batches(chunks, dialect.decoder(), dump)) as batches,
-            ):
-                async for deltas in batches:
-                    for delta in deltas:
-                        yield self._priced(delta) if isinstance(delta, Finished) else delta
+            answer = await self._answer(dialect, body, dump)
+            try:
+                hearing = _Hearing(answer, dialect.decoder(), self.patience, self._host, dump)
+                while not hearing.finished:
+                    for delta in await hearing.more():
+                        if isinstance(delta, Finished):
+                            await hearing.drain()
+                            delta = self._priced(delta)
+                        yield delta
+            finally:
+                await answer.close()
         finally:
             if dump:
                 dump.close()
@@ -89,46 +89,32 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"Endpoint({self.name!r}, {self.url!r})"
 
-    @asynccontextmanager
-    async def _response(
-        self, dialect: dialects.Dialect, body: bytes, dump: Dump | None
-    ) -> "AsyncIterator[httpx2.Response]":
-        """The response once it has begun with a 2xx; anything else is raised."""
-        import httpx2
-
+    async def _answer(self, dialect: dialects.Dialect, body: bytes, dump: Dump | None) -> Answer:
+        """The answer once it has begun with a 2xx; anything else is raised."""
         if dump:
             dump.sent(body)
-        url = dialect.url(self.url)
-        client = self.pool.client(url)
-        wait = self.patience
-        limits = httpx2.Timeout(connect=wait.connect, write=wait.between, read=None, pool=None)
+        url, wait = dialect.url(self.url), self.patience
+        request = Request(
+            url=url, headers=self._headers(dialect, url), body=body, connect=wait.connect, write=wait.between
+        )
         try:
-            where = _address(url)
-            request = client.build_request(
-                "POST", where, content=body, headers=self._headers(dialect, where), timeout=limits
-            )
             async with asyncio.timeout(wait.first):
-                response = await client.send(request, stream=True)
+                answer = await self.pool.ask(request)
         except TimeoutError as error:
-            raise self._silent(wait.first) from error
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise BadRequest(f"{self.url} is no web address: set base_url") from error
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise Disconnected(f"cannot reach {self._host}: {_reason(error)}") from error
-        except httpx2.HTTPError as error:
-            raise Disconnected(f"the connection to {self._host} was lost: {_reason(error)}") from error
+            raise _silent(self._host, wait.first) from error
+        if dump:
+            dump.answered(answer.status, answer.headers)
+        if 200 <= answer.status < 300:
+            return answer
         try:
-            if dump:
-                dump.answered(response.status_code, response.headers)
-            if not response.is_success:
-                raise await self._refusal(response, dump)
-            yield response
+            raise await self._refusal(answer, dump)
         finally:
-            await response.aclose()
+            await answer.close()
 
-    def _headers(self, dialect: dialects.Dialect, where: "httpx2.URL") -> Mapping[str, str]:
-        home = _address(self.key_for) if self.key_for else where
-        if self.key and (where.scheme, where.host, where.port) != (home.scheme, home.host, home.port):
+    def _headers(self, dialect: dialects.Dialect, url: str) -> Mapping[str, str]:
+        where = address(url)
+        home = address(self.key_for) if self.key_for else where
+        if self.key and where.origin != home.origin:
             raise AuthFailed(f"the key for {home.host} is not sent to {where.host}: set a key of its own")
         if not (self.key.isascii() and self.key.isprintable() and " " not in self.key):
             raise AuthFailed(f"the key for {where.host} has characters that no key has: set it anew")
@@ -141,63 +127,19 @@ class Endpoint(Struct, frozen=True, kw_only=True):
             **self.quirks.headers,
         }
 
-    async def _refusal(self, response: "httpx2.Response", dump: Dump | None) -> ModelError:
-        import httpx2
-
+    async def _refusal(self, answer: Answer, dump: Dump | None) -> ModelError:
         body = bytearray()
         # What came until then is enough to tell which error it is.
-        with suppress(httpx2.HTTPError, TimeoutError):
+        with suppress(Fault, TimeoutError):
             async with asyncio.timeout(self.patience.between):
-                async with aclosing(response.aiter_bytes()) as chunks:
-                    async for chunk in chunks:
-                        body += chunk
-                        if dump:
-                            dump.received(chunk)
-                        if len(body) >= LONGEST_REFUSAL:
-                            break
+                while len(body) < LONGEST_REFUSAL and (piece := await answer.read()):
+                    body += piece
+                    if dump:
+                        dump.received(piece)
         said = bytes(body[:LONGEST_REFUSAL])
         if self.key:
             said = said.replace(self.key.encode(), b"***")
-        return faults.classify(response.status_code, response.headers, said)
-
-    async def _batches(
-        self, chunks: AsyncGenerator[bytes, None], decoder: Decoder, dump: Dump | None
-    ) -> AsyncGenerator[list[Delta], None]:
-        """The deltas of each piece of the response."""
-        import httpx2
-
-        now = asyncio.get_running_loop().time
-        progress = _Progress(self.patience, now())
-        while not progress.finished:
-            try:
-                async with asyncio.timeout(progress.limit):
-                    chunk = await anext(chunks, None)
-            except TimeoutError as error:
-                raise self._silent(progress.limit) from error
-            except httpx2.HTTPError as error:
-                yield self._last(decoder, error)
-                return
-            if chunk is None:
-                yield decoder.close()
-                return
-            if dump:
-                dump.received(chunk)
-            deltas = joined(decoder.feed(chunk))
-            if not progress.note(deltas, now()):
-                raise Disconnected(f"{self._host} sent only signs of life for {self.patience.idle:.0f} s")
-            if progress.finished:
-                yield deltas[:-1]
-                await _drain(chunks)
-                yield deltas[-1:]
-            else:
-                yield deltas
-
-    def _last(self, decoder: Decoder, error: Exception) -> list[Delta]:
-        """A connection that breaks behind the finish reason took nothing away."""
-        try:
-            return decoder.close()
-        except Disconnected:
-            raise Disconnected(f"the connection to {self._host} was lost: {_reason(error)}") from error
+        return faults.classify(answer.status, answer.headers, said)
 
     def _priced(self, finished: Finished) -> Finished:
         cost, tokens = finished.cost, finished.tokens
@@ -205,67 +147,74 @@ class Endpoint(Struct, frozen=True, kw_only=True):
             cost = cost_of(tokens, self.prices)
         return Finished(finished.reason, tokens, self.name, cost)
 
-    def _silent(self, seconds: float) -> Disconnected:
-        return Disconnected(f"{self._host} sent nothing for {seconds:.0f} s")
-
     @property
     def _host(self) -> str:
         return self.url.partition("://")[2].partition("/")[0].rpartition("@")[2] or self.url
 
 
-class _Progress:
-    """How far an answer has come, and so how long its next byte may take."""
+class _Hearing:
+    """Takes an answer in as it comes, and knows how long its next byte may take."""
 
-    def __init__(self, patience: Patience, now: float) -> None:
+    def __init__(self, answer: Answer, decoder: Decoder, patience: Patience, host: str, dump: Dump | None) -> None:
         self.finished = False
-        self.limit = patience.first
+        self._answer = answer
+        self._decoder = decoder
         self._patience = patience
-        self._heard = now
+        self._host = host
+        self._dump = dump
+        self._now = asyncio.get_running_loop().time
+        self._heard = self._now()
+        self._limit = patience.first
         self._thoughts: set[int] = set()
 
-    def note(self, deltas: list[Delta], now: float) -> bool:
-        """Take in what has come; False if it is long ago that anything did."""
+    async def more(self) -> list[Delta]:
+        """The deltas of what has come next; the last of all is Finished."""
+        try:
+            async with asyncio.timeout(self._limit):
+                piece = await self._answer.read()
+        except TimeoutError as error:
+            raise _silent(self._host, self._limit) from error
+        except Fault as fault:
+            return self._last(fault)
+        if not piece:
+            return self._last(None)
+        if self._dump:
+            self._dump.received(piece)
+        deltas = joined(self._decoder.feed(piece))
+        self._note(deltas)
+        return deltas
+
+    async def drain(self) -> None:
+        """Let the server end its answer in good form, so that its connection can be used again."""
+        with suppress(TimeoutError, Fault):
+            async with asyncio.timeout(DRAIN):
+                while await self._answer.read():
+                    continue
+
+    def _last(self, fault: Fault | None) -> list[Delta]:
+        """A connection that breaks behind the finish reason took nothing away."""
+        self.finished = True
+        try:
+            return self._decoder.close()
+        except Disconnected:
+            if fault is None:
+                raise
+            raise fault from None
+
+    def _note(self, deltas: list[Delta]) -> None:
+        now = self._now()
         if deltas:
             self._heard = now
+        elif now - self._heard > self._patience.idle:
+            raise Disconnected(f"{self._host} sent only signs of life for {self._patience.idle:.0f} s")
         for delta in deltas:
             if isinstance(delta, Began) and delta.kind == "thought":
                 self._thoughts.add(delta.index)
             elif isinstance(delta, Grew) and delta.index not in self._thoughts:
-                self.limit = self._patience.between
+                self._limit = self._patience.between
             elif isinstance(delta, Finished):
                 self.finished = True
-        return now - self._heard <= self._patience.idle
 
 
-@lru_cache(64)
-def _address(url: str) -> "httpx2.URL":
-    import httpx2
-
-    return httpx2.URL(url)
-
-
-async def _drain(chunks: AsyncIterator[bytes]) -> None:
-    import httpx2
-
-    with suppress(TimeoutError, httpx2.HTTPError):
-        async with asyncio.timeout(DRAIN):
-            async for _ in chunks:
-                continue
-
-
-def _reason(error: Exception) -> str:
-    """What happened to a connection, in words; httpx2 often has none of its own."""
-    import httpx2
-
-    if isinstance(error, httpx2.ConnectError) and isinstance(_root(error), ConnectionRefusedError):
-        return "the connection was refused"
-    if told := faults.one_line(str(error)):
-        return told
-    return "it took too long" if isinstance(error, httpx2.TimeoutException) else "it was reset"
-
-
-def _root(error: BaseException) -> BaseException:
-    """What the operating system said; with several addresses, of the last one."""
-    while cause := error.__cause__ or error.__context__:
-        error = cause
-    return error.exceptions[-1] if isinstance(error, BaseExceptionGroup) else error
+def _silent(host: str, seconds: float) -> Disconnected:
+    return Disconnected(f"{host} sent nothing for {seconds:.0f} s")

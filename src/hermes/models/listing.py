@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hermes.models import dialects, faults
 from hermes.models.choose import Choice, Chooser
+from hermes.models.exchange import Fault, Request, address
 from hermes.models.retry import Resilient
 from hermes.models.roster import Roster
 from hermes.protocol.errors import BadRequest, Disconnected, UserError
@@ -73,11 +74,11 @@ async def models_of(roster: Roster, choice: Choice) -> list[str]:
     if vendor.dialect == "local" or not vendor.lists:
         return list(vendor.models) or [vendor.default]
     own = roster.chooser.customs.get(choice.custom)
-    address = (choice.base_url or vendor.url).rstrip("/")
-    if not address:
+    root = (choice.base_url or vendor.url).rstrip("/")
+    if not root:
         raise UserError(f"{vendor.title} has no address to ask", "hermes config set model.base_url URL")
     dialect = dialects.load(own.dialect if own else vendor.dialect)
-    url = dialect.url(address)
+    url = dialect.url(root)
     for end in ("/chat/completions", "/responses", "/messages"):
         url = url.removesuffix(end)
     secret = await roster.keys(choice).take().secret()
@@ -117,16 +118,13 @@ async def check(roster: Roster, choice: Choice, clock: Callable[[], float] = tim
 
 
 async def _get(roster: Roster, url: str, headers: dict[str, str]) -> bytes:
-    import httpx2
-
     try:
-        response = await roster.pool.client(url).get(url, headers=headers, timeout=TIMEOUT)
-    except httpx2.HTTPError as error:
-        why = faults.one_line(str(error)) or type(error).__name__
-        raise Disconnected(f"cannot ask {httpx2.URL(url).host} for its models: {why}") from error
-    if not response.is_success:
-        raise faults.classify(response.status_code, response.headers, response.content)
-    return response.content
+        answer = await roster.pool.fetch(Request(method="GET", url=url, headers=headers), TIMEOUT)
+    except Fault as fault:
+        raise Disconnected(f"cannot ask {address(url).host} for its models: {fault.why}") from fault
+    if not 200 <= answer.status < 300:
+        raise faults.classify(answer.status, answer.headers, answer.body)
+    return answer.body
 
 
 def _names(body: bytes, url: str) -> list[str]:

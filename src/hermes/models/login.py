@@ -4,12 +4,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Struct
 
 from hermes.models.authfile import AuthFile, Grant
 from hermes.models.catalog import DeviceFlow, Vendor
+from hermes.models.exchange import Fault, Request
 from hermes.models.pool import Pool
 from hermes.protocol.errors import AuthFailed, Disconnected, UserError
 
@@ -189,16 +191,14 @@ class _Server:
     async def post(
         self, url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None
     ) -> tuple[int, bytes]:
-        import httpx2
-
-        accept = {"accept": "application/json", **(headers or {})}
+        kinds = {"accept": "application/json", "content-type": "application/x-www-form-urlencoded"}
+        asked = Request(url=url, headers={**kinds, **(headers or {})}, body=urlencode(form).encode())
         try:
             async with self._connect() as pool:
-                response = await pool.client(url).post(url, data=dict(form), headers=accept, timeout=TIMEOUT)
-        except httpx2.HTTPError as error:
-            why = str(error) or type(error).__name__
-            raise Disconnected(f"cannot reach the login server of {self._title}: {why}") from error
-        return response.status_code, response.content
+                answer = await pool.fetch(asked, TIMEOUT)
+        except Fault as fault:
+            raise Disconnected(f"cannot reach the login server of {self._title}: {fault.why}") from fault
+        return answer.status, answer.body
 
     def read(self, body: bytes, kind: type[T]) -> T:
         try:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hermes.models import dialects
 from hermes.models.endpoint import Endpoint
+from hermes.models.exchange import Fault, Request
 from hermes.protocol.models import Delta, Finished, ModelRequest
 
 log = logging.getLogger(__name__)
@@ -64,21 +65,19 @@ class OllamaModel:
 
     async def _learn(self) -> int:
         """What was given to the loaded model (/api/ps), or what its file asks for (num_ctx in /api/show); 0 if neither."""
-        import httpx2
-
         root = self._endpoint.url.rstrip("/").removesuffix("/v1")
-        client = self._endpoint.pool.client(root)
+        pool = self._endpoint.pool
         model = self._endpoint.model
         headers = dialects.load(self._endpoint.dialect).headers(self._endpoint.key)
         try:
-            answer = await client.get(f"{root}/api/ps", headers=headers, timeout=TIMEOUT)
-            for loaded in msgspec.json.decode(answer.content, type=_Processes).models:
+            answer = await pool.fetch(Request(method="GET", url=f"{root}/api/ps", headers=headers), TIMEOUT)
+            for loaded in msgspec.json.decode(answer.body, type=_Processes).models:
                 if loaded.name in (model, f"{model}:latest") and loaded.context_length:
                     return loaded.context_length
-            asked = {"model": model}
-            answer = await client.post(f"{root}/api/show", json=asked, headers=headers, timeout=TIMEOUT)
-            return _num_ctx(msgspec.json.decode(answer.content, type=_Shown).parameters)
-        except (httpx2.HTTPError, msgspec.DecodeError) as error:
+            asked = Request(url=f"{root}/api/show", headers=headers, body=msgspec.json.encode({"model": model}))
+            answer = await pool.fetch(asked, TIMEOUT)
+            return _num_ctx(msgspec.json.decode(answer.body, type=_Shown).parameters)
+        except (Fault, msgspec.DecodeError) as error:
             log.info("%s did not say how much context %s has: %s", root, model, error)
             return 0
 

@@ -1,23 +1,35 @@
 """The process's connections to model providers: opened once, shared by every call, closed at the end."""
 
+import asyncio
 import ipaddress
+import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
+from hermes.models.exchange import Answer, Request, Way, address, lost
 from hermes.protocol.errors import UserError
 
 if TYPE_CHECKING:
     import ssl
 
-    import httpx2
-
 KEPT_OPEN = 60.0
 """Seconds that an unused connection is kept; a tool that runs in between should not cost a new handshake."""
 
 
+class Fetched(Struct, frozen=True):
+    """A whole answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
 class Pool:
-    """Hands out the client for a URL. What TLS needs takes 40 ms, so it is made when the first https:// URL is dialled.
+    """Asks hosts, straight or by their proxy. What TLS needs takes 40 ms, so it is made when the first https:// URL is dialled.
 
     `proxies` has the well-known variables by name (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY, in either case);
     nothing is read from the environment. `ca_file` holds certificates to trust instead of the system's.
@@ -29,7 +41,7 @@ class Pool:
         self._force_ipv4 = force_ipv4
         self._proxies = {name.lower().removesuffix("_proxy"): value for name, value in (proxies or {}).items() if value}
         self._ca_file = ca_file
-        self._clients: dict[tuple[bool, str], httpx2.AsyncClient] = {}
+        self._ways: dict[tuple[bool, str], Way] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -39,45 +51,50 @@ class Pool:
 
     async def close(self) -> None:
         """Close every connection; the pool may be used again, with new ones."""
-        clients, self._clients = self._clients, {}
-        for client in clients.values():
-            await client.aclose()
+        ways, self._ways = self._ways, {}
+        for way in ways.values():
+            await way.close()
 
-    def client(self, url: str) -> "httpx2.AsyncClient":
-        """The client that dials this URL, directly or by its proxy."""
+    async def ask(self, request: Request) -> Answer:
+        """The answer once it has begun. Raises Fault."""
+        return await self.way(request.url).ask(request)
+
+    async def fetch(self, request: Request, seconds: float) -> Fetched:
+        """The whole answer to a small question; Fault if it has not come by then."""
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await self.ask(request)
+                try:
+                    return Fetched(answer.status, answer.headers, await _all(answer))
+                finally:
+                    await answer.close()
+        except TimeoutError as error:
+            raise lost(address(request.url).authority, error) from error
+
+    def way(self, url: str) -> Way:
+        """How this URL is reached: straight, or by its proxy."""
         proxy = self._proxy_of(url)
         encrypted = url.startswith("https:") or proxy.startswith("https:")
-        if (encrypted, proxy) not in self._clients:
-            self._clients[encrypted, proxy] = self._open(encrypted, proxy)
-        return self._clients[encrypted, proxy]
+        if (encrypted, proxy) not in self._ways:
+            self._ways[encrypted, proxy] = self._open(encrypted, proxy)
+        return self._ways[encrypted, proxy]
 
-    def _open(self, encrypted: bool, proxy: str) -> "httpx2.AsyncClient":
-        import httpx2
-
-        from hermes.models.direct import DirectTransport
-
+    def _open(self, encrypted: bool, proxy: str) -> Way:
         trust = self._trust() if encrypted else None
         local_address = "0.0.0.0" if self._force_ipv4 else None
         if not proxy:
-            transport = DirectTransport(tls=trust, keep=KEPT_OPEN, local_address=local_address)
-        else:
-            limits = httpx2.Limits(max_connections=None, keepalive_expiry=KEPT_OPEN)
-            try:
-                transport = httpx2.AsyncHTTPTransport(
-                    verify=trust or False, trust_env=False, proxy=proxy, local_address=local_address, limits=limits
-                )
-            except (ValueError, ImportError, httpx2.InvalidURL) as error:
-                raise UserError(f"the proxy {proxy} cannot be used", "set it as http://HOST:PORT") from error
-        return httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
+            from hermes.models.direct import Direct
+
+            return Direct(tls=trust, keep=KEPT_OPEN, local_address=local_address)
+        from hermes.models.proxied import Proxied
+
+        return Proxied(proxy, tls=trust, keep=KEPT_OPEN, local_address=local_address)
 
     def _trust(self) -> "ssl.SSLContext":
         import ssl
 
-        import httpx2
-
         if not self._ca_file:
-            return httpx2.create_ssl_context(trust_env=False)
-
+            return _system_trust()
         try:
             return ssl.create_default_context(cafile=self._ca_file)
         except OSError as error:
@@ -107,3 +124,24 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+async def _all(answer: Answer) -> bytes:
+    pieces: list[bytes] = []
+    while piece := await answer.read():
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _system_trust() -> "ssl.SSLContext":
+    """The certificates where OpenSSL was built to look for them; httpx2 knows what to do where there are none."""
+    import ssl
+
+    paths = ssl.get_default_verify_paths()
+    file = paths.openssl_cafile if os.path.isfile(paths.openssl_cafile) else None
+    folder = paths.openssl_capath if os.path.isdir(paths.openssl_capath) and os.listdir(paths.openssl_capath) else None
+    if sys.platform == "darwin" or not (file or folder):
+        import httpx2
+
+        return httpx2.create_ssl_context(trust_env=False)
+    return ssl.create_default_context(cafile=file, capath=folder)
