@@ -48,8 +48,7 @@ async def run_calls(desk: Desk, calls: list[ToolCall]) -> AsyncGenerator[Body]:
         while (body := await shown.get()) is not None:
             yield body
     finally:
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
+        await _end([work])
     work.result()
 
 
@@ -72,15 +71,24 @@ async def _run_batches(desk: Desk, ready: list[Prepared], shown: asyncio.Queue[B
     readers = asyncio.Semaphore(READERS)
     try:
         for batch in batches(ready):
+            if len(batch) == 1:
+                await _run(desk, batch[0], shown.put_nowait, readers)
+                continue
             tasks = [asyncio.create_task(_run(desk, call, shown.put_nowait, readers)) for call in batch]
             try:
                 await asyncio.gather(*tasks)
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                await _end(tasks)
     finally:
         shown.put_nowait(None)
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """Have them over, whatever they were at."""
+    if running := [task for task in tasks if not task.done()]:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def batches(ready: list[Prepared]) -> list[list[Prepared]]:

@@ -26,12 +26,6 @@ class Listener:
         self.waiting.append(event)
         self._wake.set()
 
-    def forget(self, seq: int) -> None:
-        """Drop what waits up to an event that was read from the log, with the deltas before it."""
-        stale = max((n for n, e in enumerate(self.waiting, 1) if e.seq is not None and e.seq <= seq), default=0)
-        for _ in range(stale):
-            self.waiting.popleft()
-
     def end(self) -> None:
         self.ended = True
         self._wake.set()
@@ -42,13 +36,15 @@ class Listener:
 
 
 class Listeners:
-    """Everyone who listens to one session."""
+    """Everyone who listens to one session; `last` is the seq of the last event that is on disk."""
 
-    def __init__(self) -> None:
+    def __init__(self, last: int) -> None:
+        self.last = last
         self._all: set[Listener] = set()
         self._ended = False
 
     def tell(self, event: Event) -> None:
+        self.last = event.seq or self.last
         for listener in self._all:
             listener.put(event)
 
@@ -58,28 +54,25 @@ class Listeners:
             listener.end()
 
     async def follow(self, after: int, read: Read) -> AsyncGenerator[Event]:
-        """Every event behind `after`: first those of the log, then live ones, without a gap or a repetition."""
+        """Every event behind `after`, without a gap or a repetition: first those that are on disk by now, then live ones."""
         listener = Listener()
         listener.ended = self._ended
         self._all.add(listener)
         try:
-            async for event in _replay(after, read):
+            async for event in _replay(after, self.last, read):
                 after = event.seq or after
                 yield event
-            listener.forget(after)
             while True:
                 while listener.waiting:
                     event = listener.waiting.popleft()
-                    if event.seq is None:
-                        yield event
-                    elif event.seq > after:
-                        if event.seq > after + 1:
-                            async for missed in _replay(after, read):
-                                after = missed.seq or after
+                    if event.seq is not None:
+                        if event.seq <= after:
+                            continue
+                        if event.seq > after + 1:  # too much was waiting, and was let go
+                            async for missed in _replay(after, event.seq - 1, read):
                                 yield missed
-                        if event.seq > after:
-                            after = event.seq
-                            yield event
+                        after = event.seq
+                    yield event
                 if listener.ended:
                     return
                 await listener.ready()
@@ -87,8 +80,10 @@ class Listeners:
             self._all.discard(listener)
 
 
-async def _replay(after: int, read: Read) -> AsyncGenerator[Event]:
-    while events := await read(after):
+async def _replay(after: int, last: int, read: Read) -> AsyncGenerator[Event]:
+    """The events of the log behind one and up to another."""
+    while after < last and (events := await read(after)):
         for event in events:
-            yield event
-        after = events[-1].seq or after
+            after = event.seq or after
+            if after <= last:
+                yield event

@@ -23,7 +23,7 @@ class Recorder:
     """Notes bodies at once and commits them soon. What a failed commit did not write stays noted and goes with the next."""
 
     def __init__(self, store: Store, session: str, owner: str, history: History, parent: str, now: Callable[[], float]):
-        self.listeners = Listeners()
+        self.listeners = Listeners(history.seq)
         self.history = history
         self.lost: LeaseLost | None = None
         self._store, self._session, self._owner, self._parent, self._now = store, session, owner, parent, now
@@ -58,6 +58,11 @@ class Recorder:
         self._noted.append(event)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(SOON, self._commit_later)
+
+    def opened(self, event: Event) -> None:
+        """Take in the first event, which was stored together with the session."""
+        self.history.apply(event)
+        self.listeners.last = self.history.seq
 
     def start_turn(self, body: Body, *, applied: Iterable[str]) -> None:
         self.history.turn += 1

@@ -164,7 +164,7 @@ class Session:
         )
         event = Event(session=row.id, parent=row.parent, seq=1, at=now, body=opened)
         await store.create(row, Batch(events=(event,), blobs=blobs), options.owner)
-        session.history.apply(event)
+        session._recorder.opened(event)
         session._start()
         return session
 

@@ -82,10 +82,16 @@ class Lane:
             self._thread.start()
         self._jobs.put(job)
         # A job that has begun cannot be taken back: a caller that is cancelled leaves, and the rows are written all the same.
-        done, _ = await asyncio.wait([job.future], timeout=PATIENCE)
-        if not done and job.claim():
-            raise StoreError(f"{self.path} has been held by another process for {PATIENCE:.0f} s: is one suspended?")
-        return await job.future
+        timer = job.loop.call_later(PATIENCE, self._give_up, job)
+        try:
+            return await job.future
+        finally:
+            timer.cancel()
+
+    def _give_up(self, job: _Job) -> None:
+        if not job.future.done() and job.claim():
+            held = f"{self.path} has been held by another process for {PATIENCE:.0f} s: is one suspended?"
+            job.future.set_exception(StoreError(held))
 
     async def close(self) -> None:
         """Finish what is queued, close the connection, end the thread."""
