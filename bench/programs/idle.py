@@ -7,7 +7,8 @@ import sys
 from hermes import config
 from hermes.app import App, Wish
 
-SETTLE = 0.5
+SETTLE = 4.0
+"""Seconds until what is done once behind the start is done."""
 
 
 def own() -> float:

@@ -1,6 +1,5 @@
 """The store on SQLite: one database for every session and every process of a home."""
 
-import asyncio
 import hashlib
 import logging
 import time
@@ -19,6 +18,7 @@ from hermes.protocol.terminals import ProcessInfo
 from hermes.protocol.wire import decode_op, encode_op
 from hermes.store import memory_tables, rows, skills, text_tables, usage
 from hermes.store import owner as owners
+from hermes.store.changes import Changes
 from hermes.store.lane import Lane
 from hermes.store.rows import fetch
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from hermes.store.text_index import SqliteTextIndex
 
 log = logging.getLogger(__name__)
-POLL = 0.2
-"""Seconds between looks for what other processes wrote."""
 
 
 class SqliteStore:
@@ -39,7 +37,7 @@ class SqliteStore:
         self._writer = Lane(path)
         self._reader = Lane(path)
         self.skills = skills.SqliteSkills(self._writer, self._reader)
-        self._looking: asyncio.Future[int] | None = None
+        self._changes = Changes(self._writer)
 
     async def __aenter__(self) -> "SqliteStore":
         return self
@@ -48,8 +46,7 @@ class SqliteStore:
         await self.close()
 
     async def close(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
+        self._changes.close()
         await self._reader.close()
         await self._writer.close()
 
@@ -151,21 +148,7 @@ class SqliteStore:
         return ops
 
     async def changed(self, since: int) -> int:
-        while (now := await self._look()) == since:
-            pass
-        return now
-
-    async def _look(self) -> int:
-        """The state of the database a little later; all who wait share one look."""
-
-        async def look() -> int:
-            await asyncio.sleep(POLL)
-            # data_version moves on the writing connection only when another process has committed.
-            return await self._writer.read(lambda db: fetch(db, "PRAGMA data_version")[0][0])
-
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.ensure_future(look())
-        return await asyncio.shield(self._looking)
+        return await self._changes.after(since)
 
     # Journal, processes
 
