@@ -7,6 +7,8 @@ volatile   what Hermes remembers, the date
 
 from msgspec import Struct
 
+from hermes.agent.history import BYTES_PER_TOKEN
+
 IDENTITY = """\
 You are Hermes, an AI agent that works for a person on their computer. You act through tools, you say what you did, and \
 you are honest about what you do not know or could not do."""
@@ -25,6 +27,9 @@ You are Hermes, a helpful agent on the person's computer. Use a tool to find out
 after a tool result, either use another tool or give the final answer in one to four sentences. Never invent file names."""
 
 CONTEXT_CAP = 20_000
+"""Characters of the project's rules that are always sent; a large window takes more."""
+CONTEXT_SHARE = 0.06
+"""Of the window, which is how much a large one takes."""
 
 
 class Where(Struct, frozen=True):
@@ -53,6 +58,7 @@ def sections(
     rules: tuple[str, str] = ("", ""),
     memory: str = "",
     small: bool = False,
+    window: int = 0,
 ) -> tuple[Section, ...]:
     """The parts of the system text in their order; `rules` is the project's context file: its name and its text."""
     if small:
@@ -60,6 +66,7 @@ def sections(
         return (Section("identity", SMALL), *([Section("personality", persona)] if persona else []), environment)
     git = f"\n- git branch: {where.git_branch}" if where.git_branch else ""
     name, text = rules
+    cap = max(CONTEXT_CAP, int(CONTEXT_SHARE * window * BYTES_PER_TOKEN))
     parts = (
         Section("identity", soul.strip() or IDENTITY),
         Section("personality", persona),
@@ -70,7 +77,7 @@ def sections(
             f"# Environment\n- {where.system}, {where.shell}, {where.surface}\n- working folder: {where.cwd}{git}",
         ),
         Section("caller", extra.strip()),
-        Section("context file", f"# Rules of this project ({name})\n{clip(text, CONTEXT_CAP)}" if text else ""),
+        Section("context file", f"# Rules of this project ({name})\n{clip(text, cap)}" if text else ""),
         Section("memory", memory),
         Section("date", f"Today is {where.date}."),
     )

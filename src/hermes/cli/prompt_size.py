@@ -54,7 +54,7 @@ async def run(args: argparse.Namespace) -> int:
         choice = app.choice(wish)
         profile = "small" if choice.provider == LOCAL else "full"
         await app.skills.shelf.refresh()
-        sections = app.sections(wish, profile)
+        sections = app.sections(wish, profile, app.roster.facts(choice).window)
         specs = tuple(tool.spec for tool in app.tools(wish, profile))
     count, counted = _counter()
 

@@ -97,7 +97,7 @@ class Roster:
 
     def _open(self, choice: Choice, secret: str, memo: Memo) -> Model:
         vendor = self.chooser.catalog[choice.provider]
-        facts = self._facts(choice)
+        facts = self.facts(choice)
         own = self.chooser.customs[choice.custom] if choice.custom else None
         dialect = own.dialect if own else vendor.dialect
         endpoint = Endpoint(
@@ -122,7 +122,8 @@ class Roster:
             return OllamaModel(endpoint)
         return endpoint
 
-    def _facts(self, choice: Choice) -> Facts:
+    def facts(self, choice: Choice) -> Facts:
+        """What is known of a model without asking anybody."""
         catalog = self.chooser.catalog
         if choice.provider == CUSTOM:
             own = self.chooser.customs.get(choice.custom)

@@ -1,6 +1,6 @@
 """Reading and writing files."""
 
-from posixpath import normpath
+from posixpath import dirname, normpath
 from typing import Annotated
 
 from msgspec import Meta
@@ -12,6 +12,7 @@ from hermes.protocol.terminals import Stat
 from hermes.protocol.tools import Result, Tool, ToolContext, said
 from hermes.tools.declare import tool
 from hermes.tools.drafts import LARGEST, Drafts, edited
+from hermes.tools.folder_rules import FolderRules
 from hermes.tools.paths import brief, existing, working_folder
 from hermes.tools.replacing import numbered
 from hermes.tools.text import TextFile, count_lines, decode, is_binary, printable
@@ -25,10 +26,11 @@ BLOB = "blob:"
 
 
 class Reads:
-    """What a session has read, so that the same unchanged page is not sent twice in a row."""
+    """What a session has read, so that the same unchanged page is not sent twice in a row; `rules` is None to show none."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: FolderRules | None) -> None:
         self._seen: dict[tuple[str, int, int], Stat] = {}
+        self._rules = rules
 
     async def read_file(
         self,
@@ -43,20 +45,24 @@ class Reads:
             return await _kept(ctx, path, offset, limit)
         real, stat = await existing(ctx, path)
         if stat.kind == "folder":
-            return await _folder(ctx, real)
+            return Result(parts=(await _folder(ctx, real), *await self._rules_of(ctx, real, real)), source=real)
         if stat.kind != "file":
             raise ToolError(f"{path} is a device, pipe or socket; use terminal if you need it.")
         # Given once: what was read may have left the model's view since, and the next call shows it again.
         if self._seen.pop((real, offset, limit), None) == stat:
             return said(f"[{path} is unchanged since you read it; call again if that text is no longer in view]")
         data = await ctx.files.read(real, LARGEST)
-        result = await _shown(ctx, path, data, offset, limit)
+        shown = await _shown(ctx, path, data, offset, limit)
         if len(self._seen) >= REMEMBERED:
             self._seen.clear()
         # A file of the kernel has no size, and its times say nothing about its content.
         if stat.size:
             self._seen[real, offset, limit] = stat
-        return Result(parts=result, locations=(Location(real, offset),), source=real)
+        parts = (*shown, *await self._rules_of(ctx, dirname(real), real))
+        return Result(parts=parts, locations=(Location(real, offset),), source=real)
+
+    async def _rules_of(self, ctx: ToolContext, folder: str, read: str) -> tuple[Text, ...]:
+        return await self._rules.of(ctx, folder, read) if self._rules else ()
 
 
 async def write_file(
@@ -78,10 +84,11 @@ async def write_file(
     return edited("\n".join([line, *drafts.syntax()]), changes)
 
 
-def files_tools(settings: File) -> list[Tool]:
-    """read_file and write_file for one session."""
+def files_tools(settings: File, folder_rules: bool = True) -> list[Tool]:
+    """read_file and write_file for one session, with or without the rules of the folders that it reads in."""
+    reads = Reads(FolderRules() if folder_rules else None)
     return [
-        tool(Reads().read_file, kind="read", toolset="file", effect=False, title=lambda args: args.path),
+        tool(reads.read_file, kind="read", toolset="file", effect=False, title=lambda args: args.path),
         tool(
             write_file,
             kind="edit",
@@ -151,13 +158,13 @@ def _page(path: str, data: bytes, offset: int, limit: int) -> str:
     return "\n".join(shown)
 
 
-async def _folder(ctx: ToolContext, real: str) -> Result:
+async def _folder(ctx: ToolContext, real: str) -> Text:
     names = await ctx.files.names(real)
     more = f"\n[{len(names) - NAMES_SHOWN} more]" if len(names) > NAMES_SHOWN else ""
     listing = "\n".join(names[:NAMES_SHOWN]) or "[empty]"
     hint = "[a folder; search_files with target=files finds files below it]"
     name = brief(real, await working_folder(ctx))
-    return said(f"{name}:\n{listing}{more}\n{hint}", source=real)
+    return Text(f"{name}:\n{listing}{more}\n{hint}")
 
 
 def _image_type(data: bytes) -> str:
