@@ -247,6 +247,24 @@ async def test_a_long_result_is_kept_whole_and_shown_in_part(tmp_path):
         assert await stage.store.get(ref, stage.session.id) == b"x" * 150_000
 
 
+async def test_the_results_of_one_step_have_a_limit_together_and_the_next_step_begins_anew(tmp_path):
+    async def long(ctx, args):
+        return said(args.word * 90_000)
+
+    step = [part for n, word in enumerate("abcd") for part in call("long", f'{{"word": "{word}"}}', n)]
+    model = ScriptedModel(step + finish("calls"), call("long", '{"word": "e"}') + finish("calls"))
+    async with play(tmp_path, model, make_tool("long", long, effect=False)) as stage:
+        await stage.say()
+        shown = [i.result[0].text for i in model.requests[2].items if isinstance(i, ToolCall)]
+        whole = [text for text in shown if len(text) == 90_000]
+        cut = [text for text in shown if len(text) < 2_000]
+        assert (len(whole), len(cut)) == (3, 2) and shown[-1] == "e" * 90_000
+        for text in cut:
+            assert "with the other results of this step above the limit of 200,000" in text
+            ref = text.partition('"blob:')[2].partition('"')[0]
+            assert await stage.store.get(ref, stage.session.id) == text[:1].encode() * 90_000
+
+
 async def test_steps_tokens_money_and_time_are_hard_limits(tmp_path):
     def endless() -> ScriptedModel:
         return ScriptedModel(*[call("act") + finish("calls", Tokens(input=40, output=10), 0.5) for _ in range(50)])

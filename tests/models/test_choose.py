@@ -177,3 +177,9 @@ def test_a_missing_key_is_one_line_that_says_what_to_set() -> None:
     assert str(error) == "there is no key for Google Gemini: GEMINI_API_KEY or GOOGLE_API_KEY is not set"
     assert error.hint == "hermes config set GEMINI_API_KEY YOUR-KEY"
     assert no_key(CATALOG["nous"]).hint == "hermes auth add nous, or hermes config set NOUS_API_KEY YOUR-KEY"
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "localhost:8080/v1", "http://", "http://h:x"])
+def test_an_address_that_is_none_is_refused_at_once(url: str):
+    with pytest.raises(UserError, match=f"^{url} is no web address$"):
+        chooser().resolve("m", base_url=url)

@@ -12,7 +12,7 @@ import msgspec
 
 from hermes.agent.context import CallContext
 from hermes.agent.desk import Desk
-from hermes.agent.spill import spill
+from hermes.agent.spill import Room
 from hermes.protocol.errors import Denied, HermesError, StoreError, ToolError
 from hermes.protocol.events import Body, ItemDone
 from hermes.protocol.items import CallStatus, Part, Text, ToolCall
@@ -69,12 +69,13 @@ def prepare(desk: Desk, item: ToolCall) -> Prepared:
 
 async def _run_batches(desk: Desk, ready: list[Prepared], shown: asyncio.Queue[Body | None]) -> None:
     readers = asyncio.Semaphore(READERS)
+    room = Room()
     try:
         for batch in batches(ready):
             if len(batch) == 1:
-                await _run(desk, batch[0], shown.put_nowait, readers)
+                await _run(desk, batch[0], shown.put_nowait, readers, room)
                 continue
-            tasks = [asyncio.create_task(_run(desk, call, shown.put_nowait, readers)) for call in batch]
+            tasks = [asyncio.create_task(_run(desk, call, shown.put_nowait, readers, room)) for call in batch]
             try:
                 await asyncio.gather(*tasks)
             finally:
@@ -109,7 +110,9 @@ def _together(a: Prepared, b: Prepared) -> bool:
     return bool(a.writes and b.writes) and not a.writes & b.writes
 
 
-async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers: asyncio.Semaphore) -> None:
+async def _run(
+    desk: Desk, call: Prepared, show: Callable[[Body], None], readers: asyncio.Semaphore, room: Room
+) -> None:
     item, tool = call.item, call.tool
     began = desk.now()
     item = msgspec.structs.replace(item, kind=tool.kind, title=call.title)
@@ -118,7 +121,7 @@ async def _run(desk: Desk, call: Prepared, show: Callable[[Body], None], readers
     async with nullcontext() if tool.effect or tool.parallel else readers:
         status, result = await _attempt(desk, call, show)
     result = masked(result, desk.mask)
-    result = msgspec.structs.replace(result, parts=await spill(result.parts, tool.cap, desk.keep))
+    result = msgspec.structs.replace(result, parts=await room.fit(result.parts, tool.cap, desk.keep))
     show(ItemDone(_finished(item, status, result, desk.now() - began)))
 
 

@@ -51,6 +51,8 @@ def _hint(error: HermesError) -> str:
             return "try again; if it stays, check the network and the address: hermes config get model"
         case ContextTooLong():
             return "start a new session, or go back with /undo"
+        case BadRequest(status=0):
+            return "check the model's address: hermes config get model"
         case BadRequest():
             return "is it a model of that provider? hermes model lists them"
         case _:

@@ -239,6 +239,11 @@ class Session:
     def busy(self) -> bool:
         return self._turn is not None
 
+    @property
+    def closing(self) -> bool:
+        """Whether its end has begun: nothing more is told to it."""
+        return self._closing is not None or self._closed.is_set()
+
     def preview(self) -> Preview:
         """What compaction would do now."""
         return self._compactor.preview()
@@ -269,7 +274,7 @@ class Session:
 
     async def tell(self, body: Notice | Usage) -> None:
         """Put what happened beside the conversation into the log; it starts no turn, and the model does not see it."""
-        if self._closed.is_set():
+        if self.closing:
             raise UserError(f"session {self.id} is closed", "open it again with --resume")
         await self._note(body)
 

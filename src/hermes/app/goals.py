@@ -110,7 +110,7 @@ class Goals:
                 await _pause(session, f"the turn was not done ({ended.reason})")
         except (HermesError, TimeoutError) as error:
             log.info("the goal of session %s was not judged: %s", session.id, error or "no answer in time")
-            if not session.history.closed:
+            if not session.closing:
                 await _pause(session, f"it could not be judged: {error or 'no answer in time'}")
 
     async def _judged(self, session: Session, answer: str) -> None:

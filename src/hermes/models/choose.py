@@ -11,7 +11,7 @@ from hermes.models.authfile import Auth
 from hermes.models.catalog import Catalog, Vendor
 from hermes.models.credentials import ApiKey, find_keys
 from hermes.models.names import dashed, normalise
-from hermes.protocol.errors import UserError
+from hermes.protocol.errors import BadRequest, UserError
 
 CUSTOM = "custom"
 LOCAL = "local"
@@ -69,7 +69,10 @@ class Chooser:
             return current or self._automatic()
         if not provider:
             provider, text = self._split(text, current, base_url)
-        return self._settle(provider, text, base_url, api_key_env, current)
+        choice = self._settle(provider, text, base_url, api_key_env, current)
+        if choice.base_url:
+            _check(choice.base_url)
+        return choice
 
     def auxiliary(self, choice: Choice) -> Choice:
         """The model for small work beside a choice: the vendor's cheap one if there is one, else the same."""
@@ -175,6 +178,15 @@ def no_key(vendor: Vendor) -> UserError:
     if vendor.login:
         how = f"hermes auth add {vendor.name}, or {how}"
     return UserError(f"there is no key for {vendor.title}: {' or '.join(vendor.keys)} is not set", how)
+
+
+def _check(url: str) -> None:
+    from hermes.models.exchange import address
+
+    try:
+        address(url)
+    except BadRequest as error:
+        raise UserError(f"{url} is no web address", "a base_url looks like https://HOST/v1") from error
 
 
 def _named(model: str, vendor: Vendor) -> str:

@@ -99,7 +99,8 @@ class KeyPool:
 
     def take(self) -> Key:
         """The next key by the pool's strategy; if all rest, the one whose rest ends first."""
-        return self._use(self._choose(self._awake()) if not self.resting else self._soonest())
+        awake = self._awake()
+        return self._use(self._choose(awake) if awake else self._soonest())
 
     def rotate(self, failed: Key, rest: float) -> Key | None:
         """Let a key rest for some seconds and take another one, if one is awake."""
@@ -118,6 +119,8 @@ class KeyPool:
             self._rests_until = [0.0] * len(self.keys)
 
     def _awake(self) -> list[int]:
+        if not any(self._rests_until):  # as nearly always: there is nothing that a mark could change
+            return list(range(len(self.keys)))
         self._heed_mark()
         now = self._clock()
         return [i for i, until in enumerate(self._rests_until) if until <= now]
