@@ -79,6 +79,15 @@ def test_setting_keeps_comments_order_and_unknown_keys(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_unsetting_the_last_of_a_group_takes_the_group_along(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("zebra: {}\nterminal:\n  timeout: 5\n  ssh:\n    host: a\n")
+    assert config.unset_value(path, "terminal.ssh.host")
+    assert path.read_text() == "zebra: {}\nterminal:\n  timeout: 5\n"
+    assert config.unset_value(path, "terminal.timeout") and not config.unset_value(path, "zebra.stripes")
+    assert path.read_text() == "zebra: {}\n"
+
+
 def test_a_setting_that_does_not_fit_is_refused_and_nothing_is_written(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text("agent: {max_turns: 5}\n")

@@ -570,17 +570,24 @@ def set_value(path: Path, key: str, value: Any) -> None:
 
 
 def unset_value(path: Path, key: str) -> bool:
-    """Take a dotted key out of config.yaml; False if it was not there."""
+    """Take a dotted key out of config.yaml, and the groups that it leaves empty; False if it was not there."""
     found = False
 
     def change(data: dict[str, Any]) -> None:
         nonlocal found
         *folders, last = key.split(".")
+        above: list[tuple[dict[str, Any], str]] = []
         for name in folders:
+            above.append((data, name))
             data = data.get(name, {}) if isinstance(data, dict) else {}
         found = isinstance(data, dict) and last in data
         if found:
             del data[last]
+        while found and above:
+            group, name = above.pop()
+            if group[name]:
+                break
+            del group[name]
 
     _edit(path, change, check=False)
     return found

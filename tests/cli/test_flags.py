@@ -1,10 +1,12 @@
-"""Flags of a conversation: usage as a file, a worktree of its own, the session's id, and staying in this folder."""
+"""Flags of a conversation: what it is told, where it works, which settings and rules count, what is kept of it."""
 
 import asyncio
 import json
 import subprocess
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -135,3 +137,55 @@ async def test_a_session_is_resumed_in_its_folder_unless_it_shall_stay_here(herm
         told = [json.dumps(request.body["messages"][-1]) for request in server.requests[1::2]]
     assert [f"in {tmp_path / 'there'}." in text for text in told] == [True, True, False]
     assert f"in {tmp_path}." in told[2]
+
+
+async def test_the_projects_rules_can_be_ignored(hermes: Hermes, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "AGENTS.md").write_text("Speak in rhymes.")
+    (tmp_path / "lib" / "AGENTS.md").write_text("Sing it too.")
+    (tmp_path / "lib" / "a.txt").write_text("a")
+    async with ModelServer([call("read_file", path="lib/a.txt"), Reply("done")] * 2) as server:
+        point_at(hermes, server)
+        await ask(hermes, "-z", "one")
+        await ask(hermes, "-z", "two", "--ignore-rules")
+        sent = [json.dumps(request.body) for request in server.requests[1::2]]
+    assert [[rule in text for rule in ("Speak in rhymes.", "Sing it too.", "1|a")] for text in sent] == [
+        [True, True, True],
+        [False, False, True],
+    ]
+
+
+async def test_the_settings_can_be_ignored_for_once(hermes: Hermes) -> None:
+    async with ModelServer() as server:
+        hermes.write_config("model: openai:gpt-6\nagent: {max_turns: none of these}\n")
+        flags = ("-m", "custom:scripted", "--base-url", server.base_url)
+        assert (await ask(hermes, *flags, "-z", "hello")).code == 2
+        assert await ask(hermes, *flags, "-z", "hello", "--ignore-user-config") == Ran(0, "hello\n")
+
+
+async def test_requests_and_answers_are_kept_for_a_bug_report(hermes: Hermes, tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        point_at(hermes, server)
+        assert (await ask(hermes, "-z", "hello", "--dump-requests", str(tmp_path / "kept"))).out == "hello\n"
+        body = server.last.body
+    request, response = sorted((tmp_path / "kept").iterdir())
+    assert json.loads(request.read_text()) == body
+    assert response.read_text().startswith("HTTP 200\n") and response.read_text().rstrip().endswith("data: [DONE]")
+
+
+async def test_a_session_says_where_it_comes_from(hermes: Hermes) -> None:
+    async with ModelServer() as server:
+        point_at(hermes, server)
+        await ask(hermes, "-z", "by hand")
+        await ask(hermes, "-z", "by a timer", "--source", "timer")
+    rows = (await hermes.beside("sessions", "list", "--source", "timer", "--json")).out.splitlines()
+    assert [(row["title"], row["source"]) for row in map(json.loads, rows)] == [("by a timer", "timer")]
+
+
+async def test_the_date_is_that_of_the_persons_time_zone(hermes: Hermes) -> None:
+    async with ModelServer() as server:
+        point_at(hermes, server)
+        hermes.write_config(hermes.config.read_text() + "timezone: Asia/Tokyo\n")
+        await ask(hermes, "-z", "hello")
+        system = server.last.body["messages"][0]["content"]
+    assert system.endswith(f"Today is {datetime.now(ZoneInfo('Asia/Tokyo')):%A, %Y-%m-%d} (JST).")

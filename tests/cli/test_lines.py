@@ -219,6 +219,19 @@ async def test_ctrl_c_ends_the_turn_and_the_chat_goes_on(tmp_path: Path):
         await chat.say("there?", "Still here.")
 
 
+async def test_ctrl_c_counts_as_the_first_one_again_after_something_was_said(tmp_path: Path):
+    slow = Reply("never", fault=Fault(delay=60))
+    async with home(tmp_path, [slow, Reply("Still here.")]) as one, one.chat() as chat:
+        chat.type(CTRL_C)
+        await chat.until("Ctrl+C again leaves\n")
+        chat.type("go" + ENTER)
+        await one.server.received(1)
+        chat.type(CTRL_C)
+        await chat.until("■ interrupted\n")
+        await chat.until("› ")
+        await chat.say("there?", "Still here.")
+
+
 async def test_ctrl_c_at_a_question_ends_the_turn(tmp_path: Path):
     async with home(tmp_path, [call("terminal", command=make("no"))]) as one, one.chat() as chat:
         await chat.say("go", "[d]eny", "› ")

@@ -142,6 +142,7 @@ class LineChat:
             text = await self._message()
             if text is None:
                 return
+            self._last_ctrl_c = -TWICE
             try:
                 goes_on = await self._take(text)
             except UserError as error:
