@@ -7,7 +7,8 @@ import pytest
 
 from hermes.protocol.errors import TerminalError
 from hermes.terminals import process
-from hermes.terminals.process import Child, Reader, contents, in_own_thread, scratch, settled
+from hermes.terminals.process import Child, Reader, contents, in_own_thread, scratch, settled, until
+from hermes.terminals.table import Process
 
 ENV = {"PATH": os.defpath}
 
@@ -24,6 +25,38 @@ async def test_the_code_of_a_process_is_known_when_it_ends(pidfd: bool, monkeypa
 async def test_a_program_that_is_not_there_is_one_line() -> None:
     with pytest.raises(TerminalError, match=r"^cannot start /no/such in /: No such file or directory$"):
         Child(["/no/such"], env=ENV, cwd="/", stdout=subprocess.DEVNULL)
+
+
+async def test_a_process_has_its_row_until_it_is_reaped_and_never_that_of_another() -> None:
+    child = Child(["/bin/sh", "-c", "exit 0"], env=ENV, cwd="/", stdout=subprocess.DEVNULL)
+    pid, row = child.pid, child.row
+    assert row == Process(pid, os.getpid(), pid, pid, row.started, row.dead)
+    assert row.started > 0
+    await asyncio.wait_for(child.exited, 20)
+    assert child.row == Process(pid, os.getpid(), pid, pid, 0, True)
+
+
+async def test_a_wait_ends_with_its_time_or_with_what_is_waited_for() -> None:
+    loop = asyncio.get_running_loop()
+    never, soon = loop.create_future(), loop.create_future()
+    loop.call_later(0.01, soon.set_result, None)
+    began = loop.time()
+    await until(never, 0.05)
+    assert (never.done(), soon.done(), loop.time() - began >= 0.04) == (False, True, True)
+    await asyncio.wait_for(until(soon, 1000), 20)
+    waiting = asyncio.create_task(until(never, 1000))
+    loop.call_later(0.01, never.set_result, None)
+    await asyncio.wait_for(waiting, 20)
+
+
+async def test_who_stops_waiting_ends_nothing() -> None:
+    work = asyncio.get_running_loop().create_future()
+    waiting = asyncio.create_task(until(work, 1000))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert not work.done()
 
 
 async def test_a_reader_hands_on_everything_and_sees_the_end() -> None:

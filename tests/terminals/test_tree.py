@@ -1,12 +1,14 @@
 import os
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from hermes.terminals.marks import call_mark, terminal_mark
 from hermes.terminals.table import Process, from_ps, process
-from hermes.terminals.tree import Tree
+from hermes.terminals.tree import Tree, adopt_orphans, reap_adopted
 
 
 def made(pid: int, parent: int, session: int, started: int = 10, dead: bool = False) -> Process:
@@ -98,3 +100,25 @@ def test_an_end_that_cannot_be_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     rows = [*ABOVE, made(2**22 + 5, ME, 2**22 + 5)]
     monkeypatch.setattr("hermes.terminals.tree.PATIENCE", 0.05)
     assert not Tree(call_mark(terminal_mark()), rows[-1], table=lambda: rows).end()
+
+
+def until_dead(pid: int) -> None:
+    """Wait until a process has ended and nobody has reaped it."""
+    deadline = time.monotonic() + 20
+    while (row := process(pid)) is None or not row.dead:
+        assert row is not None and time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to us")
+def test_an_orphan_is_reaped_and_a_child_that_somebody_waits_for_is_not() -> None:
+    adopt_orphans()
+    spared = subprocess.Popen(["true"], start_new_session=True)
+    waited_for = subprocess.Popen(["true"], start_new_session=True)
+    script = "(sleep 0.02; exit 5) >&2 & echo $!"
+    orphan = int(subprocess.run(["sh", "-c", script], start_new_session=True, stdout=subprocess.PIPE).stdout)
+    for pid in (spared.pid, waited_for.pid, orphan):
+        until_dead(pid)
+    reap_adopted(terminal_mark(), {spared.pid})
+    assert process(orphan) is None
+    assert (spared.wait(), waited_for.wait()) == (0, 0)

@@ -11,7 +11,7 @@ from hermes.protocol.errors import TerminalError
 from hermes.protocol.terminals import BackgroundProcess, ProcessInfo
 from hermes.terminals.ends import Ends
 from hermes.terminals.output import Ring, decoded
-from hermes.terminals.process import LAST_WORDS, Child, Reader, Writer
+from hermes.terminals.process import LAST_WORDS, Child, Reader, Writer, until
 
 TRACKED = 64
 KEPT_FOR = 30 * 60.0
@@ -47,7 +47,7 @@ class Background:
         return self._ring.read(offset, limit, final=self._over.done())
 
     async def wait(self, timeout: float) -> ProcessInfo:
-        await asyncio.wait([self._over], timeout=timeout)
+        await until(self._over, timeout)
         return self.info
 
     async def write(self, data: bytes) -> None:
@@ -67,7 +67,7 @@ class Background:
         """End the process and all that it has started, also what it left behind after its own end."""
         self.expect_end()
         await self._end()
-        await asyncio.wait([self._over], timeout=LAST_WORDS * 2)
+        await until(self._over, LAST_WORDS * 2)
         self._reader.close()
         return self.info
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hermes.protocol.errors import TerminalError
 from hermes.terminals.table import Process, process
@@ -49,11 +49,16 @@ class Child:
         except OSError as error:
             raise TerminalError(f"cannot start {argv[0]} in {cwd}: {error.strerror}") from error
         self.pid = self._popen.pid
-        # Until we reap it, even a process that has ended already has its row.
-        self.row = process(self.pid) or Process(self.pid, os.getpid(), self.pid, self.pid, 0, True)
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self._watch()
+
+    @property
+    def row(self) -> Process:
+        """Its row in the table of processes. Until we reap it even one that has ended has its own; later the number may
+        be somebody else's."""
+        known = process(self.pid) if self._popen.returncode is None else None
+        return known or Process(self.pid, os.getpid(), self.pid, self.pid, 0, True)
 
     def kill(self) -> None:
         """End this one process, for a program that starts no others."""
@@ -95,7 +100,7 @@ class Reader:
 
     async def rest(self) -> None:
         """Wait for the end, but not long: a process left behind may hold the other side open for ever."""
-        await asyncio.wait([self.ended], timeout=LAST_WORDS)
+        await until(self.ended, LAST_WORDS)
 
     def ignore(self) -> None:
         """Keep on reading, so that nobody blocks or dies of writing, but hand nothing on."""
@@ -163,6 +168,26 @@ class Writer:
             if not self._ready.done():
                 self._ready.set_result(None)
             self._ready = None
+
+
+async def until(future: asyncio.Future[Any], seconds: float) -> None:
+    """Wait for something, but not longer than that; it goes on whatever becomes of the waiting."""
+    if future.done():
+        return
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+
+    def wake(_: object = None) -> None:
+        if not over.done():
+            over.set_result(None)
+
+    timer = loop.call_later(seconds, wake)
+    future.add_done_callback(wake)
+    try:
+        await over
+    finally:
+        timer.cancel()
+        future.remove_done_callback(wake)
 
 
 async def settled(work: asyncio.Future[T]) -> T:

@@ -139,11 +139,12 @@ def _ended_child() -> int:
 
 
 def _was_adopted(pid: int, terminal: str) -> bool:
-    row = process(pid)
-    if row is None:
+    try:
+        session = os.getsid(pid)
+    except OSError:
         return False
     # Our own child is in our session or leads a new one: a third session can only come with a parent between us.
-    return row.session not in (pid, os.getsid(0)) or any(mark.startswith(terminal) for mark in marks_of(pid))
+    return session not in (pid, os.getsid(0)) or any(mark.startswith(terminal) for mark in marks_of(pid))
 
 
 def _reap(pid: int) -> None:

@@ -172,7 +172,7 @@ async def _run(ctx: ToolContext, command: str, workdir: str, seconds: float) -> 
     ran = await ctx.terminal.run(
         command, timeout=seconds, cwd=workdir or None, on_output=lambda text: ctx.emit("output", text)
     )
-    commands = simple_commands(command)
+    commands = simple_commands(command) if ran.code else []
     last = commands[-1].name if commands else ""
     notes = _ending(ran, last, seconds)
     if ctx.terminal.cwd != folder:

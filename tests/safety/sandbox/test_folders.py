@@ -10,7 +10,13 @@ NAMES = (".ssh", ".config/gh", ".netrc", "a/b")
 
 
 def found(folders: Folders, folder: Path) -> set[str]:
-    return {os.path.relpath(path, folder) for path in folders.those_in(str(folder), NAMES)}
+    return {os.path.relpath(path, folder) for path in folders.look(str(folder)).those(NAMES)}
+
+
+def later(monkeypatch) -> None:
+    """It is a while since the folders were made."""
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 2 * SETTLED)
 
 
 def test_what_appears_or_goes_is_seen_at_once(tmp_path):
@@ -32,8 +38,7 @@ def test_a_folder_that_has_not_changed_for_a_while_is_not_read_again_and_a_chang
     real = os.scandir
     monkeypatch.setattr(os, "scandir", lambda folder: reads.append(folder) or real(folder))
     (tmp_path / ".config").mkdir()
-    long_ago = time.time() - 2 * SETTLED
-    os.utime(tmp_path, (long_ago, long_ago))
+    later(monkeypatch)
     assert [found(folders, tmp_path) for _ in range(3)] == [set()] * 3
     assert len(reads) == 1
     (tmp_path / ".config" / "gh").mkdir()
@@ -42,16 +47,25 @@ def test_a_folder_that_has_not_changed_for_a_while_is_not_read_again_and_a_chang
     assert found(folders, tmp_path) == {".config/gh", ".netrc"} and len(reads) == 2
 
 
+def test_setting_back_the_time_of_a_folder_hides_nothing(tmp_path, monkeypatch):
+    folders, before = Folders(), os.stat(tmp_path)
+    later(monkeypatch)
+    assert found(folders, tmp_path) == set()
+    (tmp_path / ".netrc").touch()
+    os.utime(tmp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert found(folders, tmp_path) == {".netrc"}
+
+
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
     assert found(Folders(), tmp_path / "gone") == set()
-    assert Folders().within(str(tmp_path / "gone")) == ()
+    assert Folders().look(str(tmp_path / "gone")).folders == ()
 
 
 def test_a_link_to_a_folder_is_not_a_folder_in_it(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "file").touch()
-    assert Folders().within(str(tmp_path)) == ("real",)
+    assert Folders().look(str(tmp_path)).folders == ("real",)
 
 
 def test_what_was_found_lately_is_found_again_after_a_second_and_at_once_when_told_so(monkeypatch):

@@ -270,3 +270,51 @@ async def test_a_key_that_has_gone_since_the_last_command_stops_nothing(scene: S
     (scene.home / ".ssh/id_rsa").unlink()
     (scene.home / ".ssh").rmdir()
     assert (await run(terminal, "echo still here")).output == "still here\n"
+
+
+@pytest.mark.needs("bwrap")
+async def test_what_comes_and_goes_between_commands_moves_their_bounds(scene: Scene) -> None:
+    """Most commands find everything as the one before did; each of these does not."""
+    terminal = scene.terminal("bubblewrap")
+    netrc, skill = scene.work / ".netrc", scene.own / "skills/two.md"
+    look = "cat .netrc ~/.netrc ~/.hermes/skills/two.md 2>/dev/null"
+    assert (await run(terminal, look)).output == ""
+    netrc.write_text(CANARY)
+    skill.write_text("two")
+    assert (await run(terminal, look)).output == "two"
+    netrc.unlink()
+    (scene.home / ".netrc").unlink()
+    (scene.home / ".netrc").mkdir()
+    (scene.home / ".netrc/inside").write_text(CANARY)
+    assert (await run(terminal, "cat ~/.netrc/inside 2>/dev/null; echo x > .netrc && cat .netrc")).output == "x\n"
+    (scene.work / "sub").mkdir()
+    assert (await run(terminal, "cd sub && pwd")).output == f"{scene.work}/sub\n"
+    assert (await run(terminal, "pwd; cat ../.netrc 2>/dev/null")).output == f"{scene.work}/sub\n"
+
+
+@pytest.mark.needs("bwrap")
+async def test_what_starts_by_itself_is_protected_as_soon_as_it_is_there(scene: Scene) -> None:
+    terminal = scene.terminal("bubblewrap")
+    for _ in range(2):
+        assert (await run(terminal, "ls -A")).code == 0
+    for name in (".envrc", ".bashrc"):
+        (scene.work / name).write_text("as it was\n")
+        assert (await run(terminal, f"echo more >> {name}")).code != 0
+        assert (await run(terminal, f"mv {name} other")).code != 0
+        assert (scene.work / name).read_text() == "as it was\n"
+    (scene.work / ".envrc").unlink()
+    assert (await run(terminal, "echo new > .envrc")).code == 0
+    scene.boxes[-1].look_after()
+    assert [text.partition(":")[0] for text in scene.told] == ["a command made .envrc"]
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_command_that_sets_back_the_time_of_the_folder_is_told_of_all_the_same(scene: Scene) -> None:
+    terminal = scene.terminal("bubblewrap")
+    await asyncio.sleep(2.1)  # a folder that changed just now is read again anyway
+    await run(terminal, "true")
+    box = scene.boxes[-1]
+    box.look_after()
+    await run(terminal, "touch -r . /tmp/before; echo true > .envrc; touch -r /tmp/before .")
+    box.look_after()
+    assert [text.partition(":")[0] for text in scene.told] == ["a command made .envrc"]

@@ -12,7 +12,7 @@ what was granted       write
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -38,7 +38,8 @@ _SHOWN_OF_RUN = (
     "/run/opengl-driver",
 )
 
-Kind = Literal["read", "write", "hide"]
+Kind = Literal["read", "write", "hide", "empty"]
+"""What is hidden looks like an empty file, or like an empty folder."""
 
 
 class Mount(Struct, frozen=True):
@@ -63,41 +64,71 @@ class Bounds(Struct, frozen=True, kw_only=True):
     programs: tuple[str, ...] = ()
 
 
-def mounts(bounds: Bounds, cwd: str, grants: Grants) -> list[Mount]:
-    """All rules, outer places before inner ones."""
-    rules: dict[str, Mount] = {}
-    secret = set(hidden(bounds.places, bounds.workspace, bounds.folders))
-    stores = list(git_folders(bounds.workspace, bounds.folders))
-    writable = [*_writable(bounds), *stores, *bounds.paths]
+class Steering(Struct, frozen=True):
+    """What in a workspace has other programs start something: git's folders, and files that they read by themselves."""
 
-    def add(path: str, kind: Kind, source: str = "") -> None:
-        rules[path] = Mount(path, kind, source)
+    stores: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
-    here = (cwd,) if shown(bounds, cwd) == cwd else ()
-    for mount in _temporary(bounds, (*here, *_shown_of_tmp(bounds), *grants.paths)):
-        rules[mount.path] = mount
-    for path in _SHOWN_OF_RUN:
-        if os.path.lexists(path):
-            add(path, "read")
-    for mount in bounds.caches:
-        rules[mount.path] = mount
-    for path in writable:
-        add(path, "write")
-    for path in secret:
-        add(path, "hide")
-    if os.path.isdir(skills := os.path.join(bounds.places.own, "skills")):
-        add(skills, "read")
-    for path in _protected(bounds, stores):
-        add(path, "read")
-    for path in bounds.paths:
-        add(path, "write")
-    for path in _granted(bounds, grants, secret):
-        add(path, "write")
-        for beside in _beside(bounds, path, grants):
-            add(beside, "read")
-    for path in _ways(rules, writable):
-        add(path, "write")
+
+class Seen(Struct, frozen=True):
+    """All that the bounds of one command depend on, as it lies there now: of `rules` for one place the last one counts."""
+
+    rules: tuple[Mount, ...]
+    writable: tuple[str, ...]
+    steering: Steering
+
+
+def steering(bounds: Bounds) -> Steering:
+    """Look at the workspace for it."""
+    work = bounds.folders.look(bounds.workspace)
+    return Steering(tuple(git_folders(work, bounds.folders)), tuple(work.those(PROTECTED)))
+
+
+def look(bounds: Bounds, cwd: str, grants: Grants) -> Seen:
+    """Look at every place that decides what a command may see and change."""
+    found = steering(bounds)
+    work = bounds.folders.look(bounds.workspace)
+    secret = dict(hidden(bounds.places, work, bounds.folders))
+    writable = (*_writable(bounds), *found.stores, *bounds.paths)
+    rules = (
+        *bounds.folders.lately(f"around {bounds.workspace}", lambda: _around(bounds)),
+        *_beyond(bounds, cwd, grants),
+        *bounds.caches,
+        *(Mount(path, "write") for path in writable),
+        *(Mount(path, "empty" if is_folder else "hide") for path, is_folder in secret.items()),
+        *_skills(bounds),
+        *(Mount(path, "read") for path in _protected(bounds, found)),
+        *(Mount(path, "write") for path in bounds.paths),
+        *_granted(bounds, grants, secret),
+    )
+    return Seen(rules, writable, found)
+
+
+def mounts(seen: Seen) -> list[Mount]:
+    """The one rule for each place, outer places before inner ones."""
+    rules = {mount.path: mount for mount in seen.rules}
+    for path in _ways(rules, seen.writable):
+        rules[path] = Mount(path, "write")
     return sorted(rules.values(), key=lambda mount: (mount.path.count("/"), mount.path))
+
+
+def _around(bounds: Bounds) -> Iterator[Mount]:
+    """What is the same for every command: temporary folders, and what is needed of /run."""
+    yield from _temporary(bounds, _shown_of_tmp(bounds))
+    yield from (Mount(path, "read") for path in _SHOWN_OF_RUN if os.path.lexists(path))
+
+
+def _beyond(bounds: Bounds, cwd: str, grants: Grants) -> Iterator[Mount]:
+    """What this one command sees of the real /tmp besides."""
+    here = (cwd,) if cwd != bounds.workspace and shown(bounds, cwd) == cwd else ()
+    if needed := (*here, *grants.paths):
+        yield from (mount for mount in _temporary(bounds, needed) if not mount.source)
+
+
+def _skills(bounds: Bounds) -> Iterator[Mount]:
+    if os.path.isdir(skills := os.path.join(bounds.places.own, "skills")):
+        yield Mount(skills, "read")
 
 
 def _writable(bounds: Bounds) -> Iterator[str]:
@@ -114,17 +145,15 @@ def _writable(bounds: Bounds) -> Iterator[str]:
         )
 
 
-def _protected(bounds: Bounds, stores: list[str]) -> Iterator[str]:
+def _protected(bounds: Bounds, found: Steering) -> Iterator[str]:
     """Files in the workspace, and in git's stores that it writes to, that run by themselves later."""
-    for folder in stores:
+    for folder in found.stores:
         # A folder that is not there cannot be protected, and git is content with an empty one.
         os.makedirs(os.path.join(folder, "hooks"), exist_ok=True)
         yield from runs_later(folder)
     if os.path.isfile(link := os.path.join(bounds.workspace, ".git")) and not os.path.islink(link):
         yield link
-    for path in bounds.folders.those_in(bounds.workspace, PROTECTED):
-        if os.path.realpath(path) == path:
-            yield path
+    yield from (path for path in found.files if os.path.realpath(path) == path)
     if bounds.workspace == bounds.places.user_home:
         yield from (path for path in bounds.programs if inside(path, bounds.workspace) and os.path.isdir(path))
 
@@ -174,7 +203,13 @@ def _first_below(folder: str, path: str) -> str:
     return os.path.join(folder, os.path.relpath(path, folder).split("/")[0])
 
 
-def _granted(bounds: Bounds, grants: Grants, secret: set[str]) -> Iterator[str]:
+def _granted(bounds: Bounds, grants: Grants, secret: Iterable[str]) -> Iterator[Mount]:
+    for path in _opened(bounds, grants, secret):
+        yield Mount(path, "write")
+        yield from (Mount(beside, "read") for beside in _beside(bounds, path, grants))
+
+
+def _opened(bounds: Bounds, grants: Grants, secret: Iterable[str]) -> Iterator[str]:
     """A granted place, or the folder it lies in: most programs replace a file rather than write into it.
 
     What is hidden is granted by itself, never its folder with all that lies beside it, and so is what lies in the real
@@ -199,13 +234,13 @@ def _beside(bounds: Bounds, folder: str, grants: Grants) -> Iterator[str]:
     if folder == bounds.places.user_home:
         found = (entry.path for entry in os.scandir(folder) if entry.name.startswith("."))
     else:
-        found = bounds.folders.those_in(folder, PROTECTED)
+        found = bounds.folders.look(folder).those(PROTECTED)
     for path in found:
         if not any(inside(granted, path) for granted in grants.paths) and os.path.realpath(path) == path:
             yield path
 
 
-def _ways(rules: dict[str, Mount], writable: list[str]) -> list[str]:
+def _ways(rules: dict[str, Mount], writable: tuple[str, ...]) -> list[str]:
     """The folders between a writable place and what is kept from being written in it.
 
     Only a folder that has a rule of its own cannot be renamed, with what is protected in it put back changed.

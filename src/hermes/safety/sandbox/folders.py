@@ -4,8 +4,11 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from typing import Any, TypeVar
 
 from msgspec import Struct
+
+T = TypeVar("T")
 
 SETTLED = 2.0
 """Seconds after which a folder's time can be trusted: file systems count them in steps of some milliseconds."""
@@ -16,9 +19,18 @@ RECENT = 1.0
 class Listing(Struct, frozen=True):
     """What a folder held at some time of its own: all names, and those that are folders and no links."""
 
-    changed: int
-    names: frozenset[str]
-    folders: tuple[str, ...]
+    path: str
+    changed: tuple[int, int] = (0, 0)
+    names: frozenset[str] = frozenset()
+    folders: tuple[str, ...] = ()
+
+    def those(self, names: tuple[str, ...]) -> Iterator[str]:
+        """The paths of those names that are there now; a name may be a path of several parts."""
+        by_top = _by_top(names)
+        for top in self.names & by_top.keys():
+            for name in by_top[top]:
+                if os.path.lexists(path := f"{self.path}/{name}"):
+                    yield path
 
 
 class Folders:
@@ -26,10 +38,10 @@ class Folders:
 
     def __init__(self) -> None:
         self._known: dict[str, Listing] = {}
-        self._lately: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._lately: dict[str, tuple[float, tuple[Any, ...]]] = {}
 
-    def lately(self, what: str, find: Callable[[], Iterable[str]]) -> tuple[str, ...]:
-        """Paths outside of what commands may write, found again once a second: only others than commands change these."""
+    def lately(self, what: str, find: Callable[[], Iterable[T]]) -> tuple[T, ...]:
+        """What is outside of what commands may write, found again once a second: only others than commands change it."""
         now = time.monotonic()
         known = self._lately.get(what)
         if known is None or now - known[0] > RECENT:
@@ -40,29 +52,21 @@ class Folders:
         """Trust nothing that was found lately: a command was let out."""
         self._lately.clear()
 
-    def those_in(self, folder: str, names: tuple[str, ...]) -> Iterator[str]:
-        """The paths of those names that are there now; a name may be a path of several parts."""
-        for top in self._look(folder).names & _by_top(names).keys():
-            for name in _by_top(names)[top]:
-                if os.path.lexists(path := f"{folder}/{name}"):
-                    yield path
-
-    def within(self, folder: str) -> tuple[str, ...]:
-        """The names of the folders in a folder."""
-        return self._look(folder).folders
-
-    def _look(self, folder: str) -> Listing:
+    def look(self, folder: str) -> Listing:
+        """What a folder holds now; nothing if it is not there."""
         try:
-            changed = os.stat(folder).st_mtime_ns
+            # Whoever may write in a folder can set back the first of these times, but not the second.
+            changed = (seen := os.stat(folder)).st_mtime_ns, seen.st_ctime_ns
             known = self._known.get(folder)
             if known is not None and known.changed == changed:
                 return known
             with os.scandir(folder) as entries:
                 found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
         except OSError:
-            return Listing(0, frozenset(), ())
-        listing = Listing(changed, frozenset(found), tuple(name for name, is_folder in found.items() if is_folder))
-        if time.time() - changed / 1e9 > SETTLED:
+            return Listing(folder)
+        folders = tuple(name for name, is_folder in found.items() if is_folder)
+        listing = Listing(folder, changed, frozenset(found), folders)
+        if time.time() - max(changed) / 1e9 > SETTLED:
             self._known[folder] = listing
         return listing
 

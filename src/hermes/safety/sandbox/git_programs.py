@@ -4,12 +4,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from hermes.safety.patterns import Pattern
 from hermes.safety.sandbox.repository import is_store
 
 RUNS_LATER = ("hooks", "config", "config.worktree")
 LARGEST_CONFIG = 1_000_000
 MOST_FOLDERS = 500
-_NAMES_A_PROGRAM = re.compile(
+_NAMES_A_PROGRAM = Pattern(
     r"^\s*(fsmonitor\s*=\s*(?!(true|false|0|1)\s*$)|(hooksPath|sshCommand|pager|editor|askPass|gitProxy|helper|program|command|"
     r"textconv|driver|clean|smudge|process|uploadPack|receivePack|path|vcs)\s*=|\w+\s*=\s*!)",
     re.IGNORECASE | re.MULTILINE,

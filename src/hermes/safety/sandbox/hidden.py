@@ -1,11 +1,12 @@
 """Which places of this machine no command may look into: keys, logins, what was typed, and ways to other programs."""
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 
 from hermes.safety.keys import CREDENTIALS, PERSONAL, SYSTEM_CREDENTIALS
 from hermes.safety.places import Places, inside
-from hermes.safety.sandbox.folders import Folders
+from hermes.safety.sandbox.folders import Folders, Listing
 
 # Whoever reaches such a socket can have commands run outside of every bound.
 SOCKETS = (".docker/run", ".docker/desktop", ".colima", ".lima", ".1password")
@@ -21,17 +22,26 @@ IN_SYSTEM = (
 IN_PROJECTS = tuple(name for name in CREDENTIALS if name != ".npmrc")
 
 
-def hidden(places: Places, workspace: str, folders: Folders) -> Iterator[str]:
-    """The places there are now, without links: Hermes' home, keys in every home that can be read and in the workspace."""
-    yield from filter(os.path.lexists, folders.lately("hidden", lambda: _elsewhere(places, folders)))
-    yield from _ends(folders.those_in(workspace, IN_PROJECTS))
+def hidden(places: Places, work: Listing, folders: Folders) -> Iterator[tuple[str, bool]]:
+    """The places there are now, without links: Hermes' home, keys in every home that can be read and in the workspace.
+
+    Each with whether it is a folder.
+    """
+    for path in folders.lately("hidden", lambda: _elsewhere(places, folders)):
+        try:
+            mode = os.lstat(path).st_mode
+        except OSError:
+            continue  # it has gone since
+        yield path, stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(path))
+    for path in _ends(work.those(IN_PROJECTS)):
+        yield path, os.path.isdir(path)
 
 
 def _elsewhere(places: Places, folders: Folders) -> Iterator[str]:
     yield places.home
     yield from (os.path.realpath(path) for path in IN_SYSTEM if os.access(path, os.R_OK))
     for folder in homes(places.user_home):
-        yield from _ends(folders.those_in(folder, IN_HOMES))
+        yield from _ends(folders.look(folder).those(IN_HOMES))
 
 
 def homes(user_home: str) -> list[str]:

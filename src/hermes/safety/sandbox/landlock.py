@@ -9,10 +9,9 @@ modes. Processes are ended by their marks alone.
 import sys
 from collections.abc import Mapping
 
-from hermes.protocol.safety import Grants
 from hermes.safety.places import inside
 from hermes.safety.sandbox import landlocked
-from hermes.safety.sandbox.bounds import Bounds, mounts
+from hermes.safety.sandbox.bounds import Seen, mounts
 
 WEAKER = (
     "commands are held by Landlock: git hooks in the working folder and modes of files elsewhere are not protected, and "
@@ -27,19 +26,19 @@ def notice(network: bool, abi: int) -> str:
     return WEAKER + ("" if network else TCP_ONLY if abi >= 4 else NO_NETWORK_RULES)
 
 
-def arguments(bounds: Bounds, argv: tuple[str, ...], cwd: str, grants: Grants, extra: Mapping[str, str]) -> list[str]:
+def arguments(seen: Seen, argv: tuple[str, ...], extra: Mapping[str, str], *, network: bool) -> tuple[str, ...]:
     """The call of our launcher; `extra` are folders that variables lead to."""
-    rules = mounts(bounds, cwd, grants)
-    hidden = [mount.path for mount in rules if mount.kind == "hide"]
+    rules = mounts(seen)
+    hidden = [mount.path for mount in rules if mount.kind in ("hide", "empty")]
     shown = [m.path for m in rules if m.kind == "read" and any(inside(m.path, place) for place in hidden)]
     writable = [mount.path for mount in rules if mount.kind == "write" and not mount.source]
-    return [
+    return (
         # -I and -S keep the working folder and the person's settings from deciding what is imported.
         *(sys.executable, "-I", "-S", landlocked.__file__),
-        "on" if bounds.network else "off",
+        "on" if network else "off",
         *(f"+{path}" for path in dict.fromkeys([*writable, *extra.values()])),
         *(f"-{path}" for path in hidden),
         *(f"={path}" for path in shown),
         "--",
         *argv,
-    ]
+    )

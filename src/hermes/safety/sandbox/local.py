@@ -90,15 +90,18 @@ class LocalSandbox:
         self._let_out = grants != NO_GRANTS
         if grants.everything or self.kind == NONE:
             return argv, dict(env)
+        from hermes.safety.sandbox.bounds import look
+
         bounds, variables = self._bounds, self._prepared.variables
-        self._planted.before(bounds)
+        seen = look(bounds, cwd, grants)
+        self._planted.before(seen.steering)
         if self.kind == LANDLOCK:
             from hermes.safety.sandbox import landlock
 
-            return tuple(landlock.arguments(bounds, argv, cwd, grants, variables)), {**env, **variables}
+            return landlock.arguments(seen, argv, variables, network=bounds.network), {**env, **variables}
         from hermes.safety.sandbox import bubblewrap
 
-        wrapped = bubblewrap.arguments(self._program, bounds, argv, cwd, grants, tty=tty, lasting=lasting)
+        wrapped = bubblewrap.arguments(self._program, bounds, seen, argv, cwd, tty=tty, lasting=lasting)
         return wrapped, {**variables, **env, **{name: "/tmp" for name in ("TMPDIR", "TMP", "TEMP") if name in env}}
 
     def popen(self, *args: Any, **options: Any) -> "subprocess.Popen[bytes]":

@@ -3,9 +3,8 @@
 import os
 from collections.abc import Callable
 
-from hermes.safety.sandbox.bounds import PROTECTED, Bounds
+from hermes.safety.sandbox.bounds import Bounds, Steering, steering
 from hermes.safety.sandbox.git_programs import astray, names_programs
-from hermes.safety.sandbox.repository import git_folders
 
 
 class Planted:
@@ -13,24 +12,21 @@ class Planted:
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
-        self._stores: set[str] = set()
-        self._files: set[str] = set()
+        self._known = Steering()
 
-    def before(self, bounds: Bounds) -> None:
-        self._stores = set(git_folders(bounds.workspace, bounds.folders))
-        self._files = set(bounds.folders.those_in(bounds.workspace, PROTECTED))
+    def before(self, known: Steering) -> None:
+        self._known = known
 
     def after(self, bounds: Bounds) -> None:
-        stores = set(git_folders(bounds.workspace, bounds.folders))
-        for path in [path for store in stores for path in astray(store)]:
+        now = steering(bounds)
+        for path in [path for store in now.stores for path in astray(store)]:
             os.unlink(path)
             self._tell(
                 f"{path} would have git take its settings from another folder; a command made it, and it was removed"
             )
-        files = set(bounds.folders.those_in(bounds.workspace, PROTECTED))
-        made = files - self._files
-        made |= {store for store in stores - self._stores if names_programs(store)}
+        made = set(now.files).difference(self._known.files)
+        made |= {store for store in set(now.stores).difference(self._known.stores) if names_programs(store)}
         if made:
             names = ", ".join(sorted(os.path.relpath(path, bounds.workspace) for path in made))
             self._tell(f"a command made {names}: other programs start what it says by themselves, so look at it first")
-        self._stores, self._files = stores, files
+        self._known = now

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -61,5 +60,7 @@ def _private_folder(session: str) -> str:
     except FileExistsError:
         seen = os.lstat(path)
         if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid() or seen.st_mode & 0o077:
+            import tempfile
+
             return tempfile.mkdtemp(prefix="hermes-", dir=TEMPORARY[0])
     return path

@@ -3,16 +3,16 @@
 import os
 from collections.abc import Iterator
 
-from hermes.safety.sandbox.folders import Folders
+from hermes.safety.sandbox.folders import Folders, Listing
 
 
-def git_folders(workspace: str, folders: Folders) -> Iterator[str]:
+def git_folders(work: Listing, folders: Folders) -> Iterator[str]:
     """The .git folders that work in this folder writes to: its own or the one above it, and those of folders in it."""
-    own = f"{workspace}/.git"
-    for found in (own,) if os.path.lexists(own) else folders.lately(f"above {workspace}", lambda: _above(workspace)):
+    own = f"{work.path}/.git"
+    for found in (own,) if os.path.lexists(own) else folders.lately(f"above {work.path}", lambda: _above(work.path)):
         yield from _stores(found)
-    for name in folders.within(workspace):
-        if name != ".git" and os.path.lexists(path := f"{workspace}/{name}/.git") and is_store(path):
+    for name in work.folders:
+        if name != ".git" and os.path.lexists(path := f"{work.path}/{name}/.git") and is_store(path):
             yield path
 
 

@@ -22,7 +22,7 @@ from hermes.terminals.files import LocalFiles
 from hermes.terminals.marks import call_mark, terminal_mark
 from hermes.terminals.output import Heard
 from hermes.terminals.paths import absolute, nearest_folder, printable
-from hermes.terminals.process import LAST_WORDS, Child, Popen, Reader, in_own_thread, settled
+from hermes.terminals.process import LAST_WORDS, Child, Popen, Reader, in_own_thread, settled, until
 from hermes.terminals.shell import Shell, State
 from hermes.terminals.tree import Tree, adopt_orphans, reap_adopted
 
@@ -125,17 +125,18 @@ class LocalTerminal:
         ends = pseudo_terminal() if pty else pipes()
         child, shell = self._spawn(command, state, mark, ends, saves=False)
         shell.close()
+        row = child.row
         info = ProcessInfo(
             id=new_id("proc_"),
             command=command,
             cwd=printable(state.folder),
             pid=child.pid,
             started=time.time(),
-            start_ticks=child.row.started,
+            start_ticks=row.started,
             state="running",
             pty=pty,
         )
-        tree = Tree(mark, child.row, spare=self._children)
+        tree = Tree(mark, row, spare=self._children)
         one = Background(info, child, ends, lambda: settled(in_own_thread(tree.end)), on_output, on_exit)
         self._tracked.add(one)
         return one
@@ -200,38 +201,40 @@ class LocalTerminal:
         mark = call_mark(self._mark)
         child, shell = self._spawn(command, state, mark, ends)
         reader = Reader(ends.output, take)
-        tree = Tree(mark, child.row, spare=self._children)
         try:
-            await asyncio.wait([child.exited], timeout=timeout)
+            await until(child.exited, timeout)
             code = child.exited.result() if child.exited.done() else None
             if code is None:
-                await settled(in_own_thread(tree.end))
+                await self._end(child, mark)
             await reader.rest()
             reader.ignore()
             return code, shell.left()
         except BaseException:
-            await settled(in_own_thread(tree.end))
-            await asyncio.wait([child.exited], timeout=LAST_WORDS)
+            await self._end(child, mark)
+            await until(child.exited, LAST_WORDS)
             reader.close()
             raise
         finally:
             shell.close()
 
+    async def _end(self, child: Child, mark: str) -> None:
+        await settled(in_own_thread(Tree(mark, child.row, spare=self._children).end))
+
     def _spawn(self, command: str, state: State, mark: str, ends: Ends, saves: bool = True) -> tuple[Child, Shell]:
         adopt_orphans()
         reap_adopted(self._mark, self._children)
-        env = {**self._env, "TERM": SCREEN} if ends.tty and not self._has_term else self._env
+        tty = ends.tty
+        env = {**self._env, "TERM": SCREEN} if tty and not self._has_term else self._env
         with ExitStack() as after, ExitStack() as failed:
             after.callback(ends.close_theirs)
             failed.callback(ends.close_ours)
             if self._bash is None:
                 raise TerminalError("bash is not installed; install it with your package manager")
-            shell = Shell(self._bash, command, state, env, mark, saves, ends.tty)
+            shell = Shell(self._bash, command, state, env, mark, saves, tty)
             failed.callback(shell.close)
             argv, env = shell.argv, shell.env
             if self._sandbox:
-                tty = bool(ends.tty)
-                argv, env = self._sandbox.wrap(argv, env, state.folder, granted.get(), tty=tty, lasting=not saves)
+                argv, env = self._sandbox.wrap(argv, env, state.folder, granted.get(), tty=bool(tty), lasting=not saves)
             child = Child(
                 argv,
                 env=env,
