@@ -1,6 +1,7 @@
 """Programs that command other machines and services: looking is free, and every change there asks."""
 
 import re
+from collections.abc import Callable
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
@@ -269,3 +270,18 @@ def cloud(step: Step, ground: Ground) -> Verdict:
     if name == "gcloud" and words[:1] == ["config"]:
         return READS
     return ask(RULE, _REMOTE.format(" ".join([name, *words[:2]])))
+
+
+def machines(step: Step, ground: Ground) -> Verdict:
+    """ansible, puppet and their like bring other machines into a state."""
+    return ask(RULE, f"{step.name} changes other machines")
+
+
+RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
+    **dict.fromkeys(VERBS, by_verbs),
+    **dict.fromkeys(
+        ("aws", "gcloud", "az", "gsutil", "bq", "doctl", "linode-cli", "oci", "ibmcloud", "hcloud", "eksctl", "s3api"),
+        cloud,
+    ),
+    **dict.fromkeys(("ansible", "ansible-playbook", "salt", "puppet", "chef-client", "fab", "cap"), machines),
+}

@@ -152,9 +152,4 @@ def bun(step: Step, ground: Ground) -> Verdict:
     return (foreign.interpreter if has(step.args, "-e", "--eval", "-p", "--print") else yarn)(step, ground)
 
 
-def interpreter_rule(name: str) -> Callable[[Step, Ground], Verdict] | None:
-    """The rule for an interpreter by its name, with or without a version behind it."""
-    plain = re.sub(r"(?<=[a-zA-Z])\d[\d.]*$", "", name)
-    if plain in ("python", "pypy", "python3"):
-        return python
-    return foreign.interpreter if foreign.is_known(plain) or foreign.is_known(name) else None
+RULES: dict[str, Callable[[Step, Ground], Verdict]] = {"bun": bun}

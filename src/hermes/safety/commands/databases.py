@@ -157,10 +157,7 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     **dict.fromkeys(("mongo", "mongosh"), mongo),
     **dict.fromkeys(("pg_dump", "mysqldump", "pg_dumpall", "mongodump"), dump),
     **dict.fromkeys(
-        listed(
-            "dropdb dropuser createuser mysqladmin pg_restore mongorestore pg_resetwal pg_ctl initdb mongoimport "
-            "etcdctl rabbitmqctl kafka-topics kafka-topics.sh influx"
-        ),
+        listed("dropdb dropuser createuser mongorestore pg_resetwal initdb mongoimport"),
         _tool("database", "{} changes a database"),
     ),
     "createdb": lambda step, ground: WORKS,

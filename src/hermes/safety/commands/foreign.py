@@ -14,7 +14,7 @@ from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
 from hermes.safety.patterns import Pattern
 
 # Words of other languages that start programs, change files, reach other machines or run text.
-_RISKY: dict[str, Pattern] = {
+RISKY: dict[str, Pattern] = {
     "perl": Pattern(
         r"\b(system|exec|unlink|rmdir|rename|qx|fork|kill|eval|pack|unpack|chmod|chown|truncate|syswrite|symlink|rmtree|remove_tree|socket|connect|require|do)\b|`|\bopen\b[^;]*[|>+]|IO::|LWP|HTTP|Socket|use\s+(POSIX|File)|/ee?\b.*e"
     ),
@@ -48,7 +48,7 @@ _FILLS = {
 }
 _PHP_TELLS = listed("-i -m -v --ini --info --modules --version")
 _FROM_ENVIRONMENT = Pattern(r"\b(?:env|ENV|getenv|get_env)\b\W{1,12}(\w+)")
-_SAME = {
+SAME = {
     "nodejs": "node",
     "bun": "node",
     "deno": "node",
@@ -90,14 +90,10 @@ _VALUED = (
 )
 
 
-def is_known(name: str) -> bool:
-    return name in _RISKY or name in _SAME
-
-
 def interpreter(step: Step, ground: Ground) -> Verdict:
     """perl, ruby, node, php, lua: no tree of theirs here, so words that could do harm in their code ask."""
     name = re.sub(r"\d[\d.]*$", "", step.name)
-    language = _SAME.get(name, name)
+    language = SAME.get(name, name)
     args = apart(step.name, step.args)
     loaded = (
         value_of(args, "-r", "--require", "--import", "--loader", "--experimental-loader")
@@ -164,7 +160,7 @@ def _foreign(step: Step, ground: Ground, language: str, codes: list[str], files:
         if fills := _FILLS.get(language):
             files = [*files, *(found["file"] for found in fills.finditer(plain))]
             plain = fills.sub("", plain)
-        if found := (_RISKY.get(language) or _RISKY["node"]).search(plain):
+        if found := (RISKY.get(language) or RISKY["node"]).search(plain):
             return ask("code", f"{found.group().strip()[:30]} in the code can do harm")
         if verdict := ground.reading(step, re.findall(r"[~/][\w.~/*-]+", code)):
             return verdict

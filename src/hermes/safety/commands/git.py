@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import listed, operands, value_of
@@ -151,3 +152,6 @@ def is_made_of_plain_files(folder: str) -> bool:
         if ".git" in has_ or folder == os.path.dirname(folder):
             return False
         folder = os.path.dirname(folder)
+
+
+RULES: dict[str, Callable[[Step, Ground], Verdict]] = {"git": git}

@@ -89,7 +89,7 @@ _SHELL_VALUES = Pattern(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 
 
 def is_python(name: str) -> bool:
-    return re.fullmatch(r"(python|pypy)[\d.]*", name) is not None
+    return name.startswith(("python", "pypy")) and re.fullmatch(r"(python|pypy)[\d.]*", name) is not None
 
 
 # Letters that take no value, then the one behind which the code stands, then the code itself.

@@ -1,6 +1,7 @@
 """Programs that say, list, search and show things, and the few of their options that do more."""
 
 import re
+from collections.abc import Callable
 
 from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands, value_of
@@ -112,3 +113,6 @@ def opens(step: Step, ground: Ground) -> Verdict:
         for word in operands(step.args)
     )
     return READS if shown and not has(step.args, "-a") else ask("outside-effect", f"{step.name} starts another program")
+
+
+RULES: dict[str, Callable[[Step, Ground], Verdict]] = dict.fromkeys(("open", "xdg-open"), opens)

@@ -1,6 +1,5 @@
 """Look up patterns for file names as the shell does, within a bound on the work."""
 
-import glob
 import os
 from fnmatch import fnmatchcase
 
@@ -18,7 +17,7 @@ class Names:
         found = ["/" if pattern.startswith("/") else ""]
         parts = pattern.lstrip("/").replace("[^", "[!").split("/")
         for at, part in enumerate(parts):
-            if glob.has_magic(part):
+            if any(sign in part for sign in "*?["):
                 found = [before + name for before in found for name in self._names(os.path.join(folder, before), part)]
             else:
                 found = [before + part for before in found]

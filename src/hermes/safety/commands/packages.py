@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -151,3 +152,14 @@ def make(step: Step, ground: Ground) -> Verdict:
     # To install is the last step of a build with Maven: it goes to the folder of packages that builds of this machine read.
     usual = ("install",) if step.name in ("mvn", "mvnw") else ()
     return named_target(step.name, [word for word in words if "=" not in word and word not in usual])
+
+
+RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
+    **dict.fromkeys(TOOLS, tool),
+    "dpkg": dpkg,
+    "rpm": rpm,
+    **dict.fromkeys(("pacman", "yay", "paru"), pacman),
+    **dict.fromkeys(("yarn", "pnpm"), yarn),
+    **dict.fromkeys(("npx", "bunx", "uvx", "pnpx"), runner),
+    **dict.fromkeys(("make", "gmake"), make),
+}

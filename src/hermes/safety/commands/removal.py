@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -71,6 +71,9 @@ def rm(step: Step, ground: Ground) -> Verdict:
 
 def rimraf(step: Step, ground: Ground) -> Verdict:
     return rm(replace(step, name="rm", args=("-r", *step.args)), ground)
+
+
+RULES: dict[str, Callable[[Step, Ground], Verdict]] = dict.fromkeys(("rimraf", "del-cli"), rimraf)
 
 
 def find(step: Step, ground: Ground) -> Verdict:

@@ -8,35 +8,16 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from hermes.protocol.actions import Verdict
-from hermes.safety.commands import (
-    clouds,
-    code,
-    databases,
-    files,
-    filters,
-    network,
-    packages,
-    removal,
-    scripts,
-    system,
-    trades,
-)
 from hermes.safety.commands.argv import listed, value_of
-from hermes.safety.commands.building import builds
 from hermes.safety.commands.filling import fills
-from hermes.safety.commands.git import git
-from hermes.safety.commands.git_ssh import host_by_ssh
 from hermes.safety.commands.ground import Ground
-from hermes.safety.commands.looking import opens, says, searches, shows
+from hermes.safety.commands.looking import says, searches, shows
 from hermes.safety.commands.options import goes_on, turned
-from hermes.safety.commands.orders import takes_orders
+from hermes.safety.commands.owners import OWNERS, rule_for
 from hermes.safety.commands.programs import BUILD, READ_FILES, SAY_ANYTHING, SEARCH
 from hermes.safety.commands.rehearsal import only_looks, only_tells
-from hermes.safety.commands.steps import FORK_BOMB, Puzzle, Step, path_from
+from hermes.safety.commands.steps import Puzzle, Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
-from hermes.safety.commands.targets import named_target
-from hermes.safety.commands.toolchains import TOOLS
-from hermes.safety.commands.variables import settings
 from hermes.safety.commands.verdicts import READS, WORKS, ask, worst
 from hermes.safety.patterns import Pattern
 from hermes.safety.places import ALLOW, inside
@@ -52,7 +33,6 @@ _VERSIONED = Pattern(
 )
 
 Granted = Callable[[Step], bool]
-Rule = Callable[[Step, Ground], Verdict]
 
 # Behind these, a name that nobody knows is a script or a program of the project.
 _OF_THE_PROJECT = listed("hatch pdm rye pixi poetry pipenv")
@@ -80,24 +60,24 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
         return ask("process-memory", "strace would change what the program is told by the system")
     traced = value_of(step.before, "-o") if {"strace", "ltrace", "time", "perf"} & set(step.wraps) else None
     writes = [*step.writes, *([traced] if traced else [])]
-    around = settings(step, ground) or ground.writing(step, writes) or ground.reading(step, step.input.files)
+    around = _settings(step, ground) or ground.writing(step, writes) or ground.reading(step, step.input.files)
     if around:
         return around
-    if removal.says_nothing(step) and (verdict := removal.empties(step.writes)):
-        return verdict
+    if step.writes and (emptied := _emptied(step)):
+        return emptied
     if filled := fills(step):
         return filled
     wrote = any(not re.match(r"/dev/|&?\d$", target) for target in step.writes)
     if not step.name:
         return WORKS if wrote else READS
-    if why := system.stays_behind(step):
+    if why := _stays_behind(step):
         return ask("stays-behind", why)
     verdict = _program(step, ground)
-    if verdict.decision == ALLOW and (orders := takes_orders(step)):
+    if verdict.decision == ALLOW and (orders := _orders(step)):
         return orders
     if verdict == READS and wrote:
         verdict = WORKS
-    if verdict.decision == ALLOW and (host := host_by_ssh(step)) and ground.hides_keys():
+    if verdict.decision == ALLOW and (host := _host_by_ssh(step)) and ground.hides_keys():
         return ask("ssh-keys", f"it speaks to {host} through ssh, with keys that commands cannot see")
     if verdict == WORKS and (further := goes_on(step)):
         return further
@@ -107,17 +87,26 @@ def judge_step(step: Step, ground: Ground) -> Verdict:
         return ask("database", f"{found} throws data away by its name")
     if (
         verdict == WORKS
-        and step.name in _RUN_THE_PROJECT
+        and _runs_the_project(step.name)
         and not all(ground.is_inside(step, cwd) for cwd in _folders(step))
     ):
         return ask("outside-code", f"{step.name} would run code outside the working folder")
-    if step.fetched and verdict == WORKS and step.name not in files.RULES and step.name != "git":
+    if step.fetched and verdict == WORKS and OWNERS.get(step.name) != "files" and step.name != "git":
         return ask("fetched-code", f"{step.name} would run what this command has just fetched")
     if verdict == WORKS and (other := next((wrap for wrap in step.wraps if wrap in _AS_ANOTHER), "")):
         return ask("privileges", f"behind {other} only reading is free")
     if verdict.decision == ALLOW and {"chroot", "nsenter", "systemd-run", "pkexec"} & set(step.wraps):
         return ask("privileges", "it runs with another root, or as another user")
     return verdict
+
+
+def _stays_behind(step: Step) -> str:
+    """Why a program would outlive the command, or nothing."""
+    if "nohup" in step.wraps and step.background:
+        return "nohup and & leave it running"
+    if found := next((wrap for wrap in step.wraps if wrap in ("setsid", "systemd-run", "daemonize")), ""):
+        return f"{found} leaves it running"
+    return ""
 
 
 def _folders(step: Step) -> list[str]:
@@ -138,7 +127,7 @@ def _program(step: Step, ground: Ground) -> Verdict:
         return READS
     if further := turned(step):
         return further
-    if rule := _RULES.get(name) or code.interpreter_rule(name):
+    if rule := rule_for(name):
         return rule(step, ground)
     if name in SAY_ANYTHING:
         return says(step, ground)
@@ -147,12 +136,14 @@ def _program(step: Step, ground: Ground) -> Verdict:
     if name in READ_FILES:
         return shows(step, ground)
     if name in BUILD:
-        return builds(step, ground)
+        return _builds(step, ground)
     if "/" in name:
         return _own_program(step, ground)
     if (plain := _VERSIONED.fullmatch(name)) and (plain[1] in BUILD or plain[1] in READ_FILES):
         return _program(replace(step, name=plain[1]), ground)
     if _OF_THE_PROJECT & set(step.wraps):
+        from hermes.safety.commands.targets import named_target
+
         return named_target(step.wraps[-1], [name])
     return READS if only_looks(args) else ask("unknown-program", f"{name} is not known here")
 
@@ -160,45 +151,61 @@ def _program(step: Step, ground: Ground) -> Verdict:
 def _own_program(step: Step, ground: Ground) -> Verdict:
     """A program by its path: one of the working folder is work, one elsewhere asks."""
     base = os.path.basename(step.name)
-    known = _RULES.get(base) or code.interpreter_rule(base) or (builds if base in BUILD else None)
+    known = base in BUILD or rule_for(base)
     # The interpreter in a virtual environment is a link to the system's own.
     lies_here = all(inside(path_from(cwd, step.name), ground.workspace) for cwd in step.cwds)
     if known and lies_here and re.search(r"(^|/)(bin|\.bin)/|gradlew$|mvnw$", step.name) and not step.script:
         return _program(replace(step, name=base), ground)
-    return worst([scripts.script_file(step, ground, step.name), code.managed([base, *step.args])])
+    from hermes.safety.commands.code import managed
+    from hermes.safety.commands.scripts import script_file
+
+    return worst([script_file(step, ground, step.name), managed([base, *step.args])])
 
 
-def _ansible(step: Step, ground: Ground) -> Verdict:
-    return ask("remote-state", f"{step.name} changes other machines")
+# Few steps need these, and what is not needed is not loaded.
 
 
-_RUN_THE_PROJECT = frozenset(TOOLS) | BUILD | {"yarn", "pnpm", "bun", "npx"} - {"java"}
-_RULES: dict[str, Rule] = {
-    **system.RULES,
-    **network.RULES,
-    **files.RULES,
-    **databases.RULES,
-    **trades.RULES,
-    **scripts.RULES,
-    **filters.RULES,
-    **dict.fromkeys(TOOLS, packages.tool),
-    "dpkg": packages.dpkg,
-    "rpm": packages.rpm,
-    **dict.fromkeys(("pacman", "yay", "paru"), packages.pacman),
-    **dict.fromkeys(("yarn", "pnpm"), packages.yarn),
-    "bun": code.bun,
-    **dict.fromkeys(("npx", "bunx", "uvx", "pnpx"), packages.runner),
-    **dict.fromkeys(("make", "gmake"), packages.make),
-    **dict.fromkeys(clouds.VERBS, clouds.by_verbs),
-    **dict.fromkeys(
-        ("aws", "gcloud", "az", "gsutil", "bq", "doctl", "linode-cli", "oci", "ibmcloud", "hcloud", "eksctl", "s3api"),
-        clouds.cloud,
-    ),
-    **dict.fromkeys(("ansible", "ansible-playbook", "salt", "puppet", "chef-client", "fab", "cap"), _ansible),
-    "git": git,
-    **dict.fromkeys(("open", "xdg-open"), opens),
-    **dict.fromkeys(("rimraf", "del-cli"), removal.rimraf),
-    "java": scripts.java,
-    "cmake": scripts.cmake,
-    FORK_BOMB: lambda step, ground: ask("fork-bomb", "it starts itself again and again"),
-}
+def _settings(step: Step, ground: Ground) -> Verdict | None:
+    if not step.env:
+        return None
+    from hermes.safety.commands.variables import settings
+
+    return settings(step, ground)
+
+
+def _emptied(step: Step) -> Verdict | None:
+    from hermes.safety.commands.removal import empties, says_nothing
+
+    return empties(step.writes) if says_nothing(step) else None
+
+
+def _orders(step: Step) -> Verdict | None:
+    if step.input.text == "":
+        return None
+    from hermes.safety.commands.orders import takes_orders
+
+    return takes_orders(step)
+
+
+def _host_by_ssh(step: Step) -> str:
+    if step.name != "git":
+        return ""
+    from hermes.safety.commands.git_ssh import host_by_ssh
+
+    return host_by_ssh(step)
+
+
+def _builds(step: Step, ground: Ground) -> Verdict:
+    from hermes.safety.commands.building import builds
+
+    return builds(step, ground)
+
+
+def _runs_the_project(name: str) -> bool:
+    if name in BUILD or name in ("yarn", "pnpm", "bun", "npx"):
+        return True
+    if OWNERS.get(name) != "packages":
+        return False
+    from hermes.safety.commands.toolchains import TOOLS
+
+    return name in TOOLS

@@ -20,15 +20,14 @@ from hermes.safety.commands.steps import Context, Input, Puzzle, Step, path_from
 from hermes.safety.commands.syntax import UNKNOWN
 from hermes.safety.commands.words import Words
 from hermes.safety.commands.wrappers import peel
-from hermes.safety.patterns import Pattern
 
 DEEPEST = 60
 MOST_STEPS = 1500
 MOST_FOLDERS = 16
 
 _COMPILERS = listed("gcc g++ cc c++ clang clang++ tcc rustc gfortran nasm as ld")
-# Words that stand for others: what they will be is not told by the text.
-_OPEN = Pattern(f"[*?{UNKNOWN}]")
+# In words that stand for others: what they will be is not told by the text.
+_OPEN = ("*", "?", UNKNOWN)
 
 WalkText = Callable[[str, Context], str | None]
 Call = Callable[[list[str], Context], str | None]
@@ -105,7 +104,7 @@ class Running:
             links=tuple(self._links.items()),
             fetched=self._fetched,
             background=context.background,
-            plain=context.plain and not env and context.input == Input() and not _OPEN.search("".join(argv)),
+            plain=context.plain and not env and context.input == Input() and not _is_open(argv),
         )
         self.found.append(step)
         self._follow(step, context)
@@ -177,6 +176,10 @@ class Running:
         led = [path_from(start, target) for start in starts]
         self.cwds = list(dict.fromkeys([*led, *self.cwds]))[:MOST_FOLDERS]
         self._words.set("PWD", self.cwds[:1], only=True)
+
+
+def _is_open(argv: list[str]) -> bool:
+    return any(sign in word for word in argv for sign in _OPEN)
 
 
 def _with_names(options: tuple[str, ...], argv: list[str], feed: Input) -> list[str]:

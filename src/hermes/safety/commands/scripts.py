@@ -111,4 +111,6 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     **dict.fromkeys(SHELLS, shell),
     **dict.fromkeys((".", "source"), source),
     "eval": evaluates,
+    "java": java,
+    "cmake": cmake,
 }

@@ -1,7 +1,6 @@
 """Shell text as a tree, made with tree-sitter's grammar of bash, and the text itself without its disguises."""
 
 import re
-import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -56,22 +55,31 @@ _DECEIVES = Pattern(r"[\x00-\x02\x05-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069
 
 def normalise(text: str) -> str:
     """The text without terminal escapes, characters nobody sees, and look-alikes of plain letters."""
+    if _is_plain(text):
+        return text
+    import unicodedata
+
     return unicodedata.normalize("NFKC", _UNSEEN.sub("", _ESCAPES.sub("", text)))
 
 
 def without_marks(text: str) -> str:
     """The text without characters that mean something of our own here."""
-    return _OWN_MARKS.sub("", text)
+    return text if text.isascii() else _OWN_MARKS.sub("", text)
 
 
 def deceives(text: str) -> bool:
     """Whether a text holds characters that make it look different from what it is, or our own private marks."""
-    return bool(_DECEIVES.search(text) or _OWN_MARKS.search(text))
+    return not _is_plain(text) and bool(_DECEIVES.search(text) or _OWN_MARKS.search(text))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is one line of ASCII that can be seen: it has nothing that the patterns look for, which take long to be made."""
+    return text.isascii() and text.isprintable()
 
 
 def is_readable(text: str) -> bool:
     """Whether a text is short and simple enough to be parsed in no time."""
-    return len(text) <= LONGEST and len(_OPERATOR.findall(text)) <= MOST_OPERATORS
+    return len(text) <= MOST_OPERATORS or (len(text) <= LONGEST and len(_OPERATOR.findall(text)) <= MOST_OPERATORS)
 
 
 def plain_words(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from hermes.protocol.actions import Verdict
 from hermes.safety.commands.argv import has, listed, operands
 from hermes.safety.commands.ground import Ground
 from hermes.safety.commands.machine import ALWAYS, VERBS, WHY
-from hermes.safety.commands.steps import Step
+from hermes.safety.commands.steps import FORK_BOMB, Step
 from hermes.safety.commands.verbs import judge_verbs
 from hermes.safety.commands.verdicts import READS, WORKS, ask
 
@@ -156,6 +156,7 @@ def hermes(step: Step, ground: Ground) -> Verdict:
 RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
     **dict.fromkeys(VERBS, verbs),
     **dict.fromkeys(ALWAYS, always),
+    FORK_BOMB: lambda step, ground: ask("fork-bomb", "it starts itself again and again"),
     "sudo": sudo,
     "service": service,
     "sysctl": sysctl,
@@ -212,12 +213,3 @@ RULES: dict[str, Callable[[Step, Ground], Verdict]] = {
         else ask("attack", "it searches other machines for ways in")
     ),
 }
-
-
-def stays_behind(step: Step) -> str:
-    """Why a program would outlive the command, or nothing."""
-    if "nohup" in step.wraps and step.background:
-        return "nohup and & leave it running"
-    if found := next((wrap for wrap in step.wraps if wrap in ("setsid", "systemd-run", "daemonize")), ""):
-        return f"{found} leaves it running"
-    return ""

@@ -125,7 +125,6 @@ _ROWS: tuple[tuple[str, str, str, tuple[str, str]], ...] = (
     ("kopia", "snapshot.list repository.status policy.show", "", _DATA),
     ("pactl", "list info stat get-sink-volume", "", _MACHINE),
     ("twine", "check", "", ("sends-data", "{} uploads a package")),
-    ("ansible-galaxy", "list search info collection.list role.list", "init collection.init role.init", _CODE),
     ("ansible-config", "list dump view", "init", _MACHINE),
     ("ansible-vault", "", "", ("credentials", "{} opens or changes secrets")),
     ("certbot", "certificates plugins", "", _MACHINE),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hermes.safety.patterns import Pattern
+from hermes.safety.secrets.marks import Marks
 from hermes.safety.secrets.plausible import is_password, is_random, is_token, is_word_password, stands_in, words
 from hermes.safety.secrets.shapes import Span, occurrences
 
@@ -28,6 +29,7 @@ _MADE = {
     "pepper": r"pepper",
 }
 _NAMES = {mark: Pattern(name + r"(?![a-z])\d{0,2}") for mark, name in (_CHOSEN | _MADE).items()}
+_MARKS = Marks(_NAMES)
 # Only some keys are secret: those that have one of these words in front.
 _SECRET_KEY = words(
     "api secret access auth private signing encryption master account shared service client app admin license "
@@ -73,9 +75,9 @@ _QUOTED = {
 
 def find_assigned(text: str, lowered: str) -> Iterator[Span]:
     """Where values stand that are assigned to a name that only secrets have. `lowered` is the text in small letters."""
-    for mark, pattern in _NAMES.items():
+    for mark in _MARKS.found(lowered):
         for at in occurrences(lowered, mark):
-            name = pattern.match(lowered, at)
+            name = _NAMES[mark].match(lowered, at)
             if name and _names_a_secret(text, lowered, at, mark):
                 yield from _value(text, at, name.end(), chosen=mark in _CHOSEN)
 

@@ -8,6 +8,7 @@ from functools import cache
 from msgspec import Struct
 
 from hermes.safety.patterns import Pattern
+from hermes.safety.secrets.marks import Marks
 from hermes.safety.secrets.plausible import is_login_password, is_password, is_random, is_token, stands_in
 from hermes.safety.secrets.shapes import Span, occurrences
 
@@ -253,7 +254,17 @@ FORMS: tuple[Form, ...] = (
     Form("token|secret|api key|apikey|api-key", r"(?:token|secret|api[ -]?key)" + _SAID, is_token),
 )
 
-_MARKS = tuple((at, mark) for at, form in enumerate(FORMS) for mark in form.marks.split("|"))
+
+def _by_mark() -> dict[str, list[int]]:
+    forms: dict[str, list[int]] = {}
+    for at, form in enumerate(FORMS):
+        for mark in form.marks.split("|"):
+            forms.setdefault(mark, []).append(at)
+    return forms
+
+
+_BY_MARK = _by_mark()
+_MARKS = Marks(_BY_MARK)
 
 # The password file of PostgreSQL has no word to start from.
 _PGPASS = Pattern(r"^[\w.*-]{1,253}:(?:\d{2,5}|\*):[\w.*-]{1,63}:[\w.*@-]{1,63}:(\S{3,200})[ \t\r]*$", re.MULTILINE)
@@ -272,8 +283,8 @@ def _compiled(form: int) -> re.Pattern[str]:
 
 def find_forms(text: str, lowered: str) -> Iterator[Span]:
     """Where secrets stand that the form around them gives away. `lowered` is the text in small letters, as long as it is."""
-    for at, mark in _MARKS:
-        if mark in lowered:
+    for mark in _MARKS.found(lowered):
+        for at in _BY_MARK[mark]:
             yield from _find_form(text, lowered, at, mark)
     if any(port in text for port in _PORTS):
         yield from (found.span(1) for found in _PGPASS.finditer(text) if is_login_password(found[1]))

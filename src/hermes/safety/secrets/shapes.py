@@ -7,6 +7,7 @@ from functools import cache
 from itertools import accumulate
 
 from hermes.safety.patterns import Pattern
+from hermes.safety.secrets.marks import Marks
 from hermes.safety.secrets.plausible import changes, stands_in
 from hermes.safety.secrets.wrapped import WRAPPED
 
@@ -211,7 +212,8 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("xprv", r"[1-9A-HJ-NP-Za-km-z]{100,}"),
 )
 
-_STARTS = PREFIXES + WRAPPED
+_STARTS = dict(PREFIXES + WRAPPED)
+_MARKS = Marks(_STARTS)
 
 # No vendor's word in front, but a form that nothing else has: a mark in it, how far before the mark it may start, the form.
 FORMS: tuple[tuple[str, int, str], ...] = (
@@ -236,7 +238,8 @@ _IDS = ("AKIA", "ASIA", "ABIA", "ACCA", "LTAI")
 _BEFORE = Pattern(r"[^A-Za-z0-9]$|\\[nrt]$|%[0-9A-Fa-f]{2}$|\x1b\[[\d;]{1,8}m$")
 # In a picture or a font that is written in base64 any letters come up.
 _IN_BASE64 = Pattern(r"[A-Za-z0-9+/]{60}[+/]$")
-_LONG = Pattern(r"[\w.+/=%:$!~|\\\x1b\[;,-]{16,}")
+_LEAST = 16
+_LONG = Pattern(rf"[\w.+/=%:$!~|\\\x1b\[;,-]{{{_LEAST},}}")
 _SOLID = Pattern(r"[A-Za-z0-9]{20,}")
 _RUN = Pattern(r"[\w-]+")
 
@@ -266,7 +269,9 @@ def find_keys(text: str) -> Iterator[Span]:
 
     Only long words are looked at: two hundred searches through all of a large text would take too long.
     """
-    places = [word.span() for word in _LONG.finditer(text)]
+    places = list(_long_words(text))
+    if not places:
+        return
     words = "\n".join(text[start:end] for start, end in places)
     moved = list(accumulate((end - start + 1 for start, end in places), initial=0))
     for start, end in _keys_in(words):
@@ -274,11 +279,18 @@ def find_keys(text: str) -> Iterator[Span]:
         yield start - moved[at] + places[at][0], end - moved[at] + places[at][0]
 
 
+def _long_words(text: str) -> Iterator[Span]:
+    """Where the words stand that are long enough for a key. Most texts have few, so blanks are looked for first."""
+    end = 0
+    for word in [word for word in text.split() if len(word) >= _LEAST]:
+        start = text.index(word, end)
+        end = start + len(word)
+        yield from (found.span() for found in _LONG.finditer(text, start, end))
+
+
 def _keys_in(text: str) -> Iterator[Span]:
-    for prefix, rest in _STARTS:
-        if prefix not in text:
-            continue
-        done = 0
+    for prefix in _MARKS.found(text):
+        rest, done = _STARTS[prefix], 0
         for at in occurrences(text, prefix):
             if at < done or not starts(text, at):
                 continue
