@@ -54,6 +54,18 @@ async def test_the_first_talk_gives_the_home_its_soul_and_no_later_one_does(tmp_
         assert not soul.exists()
 
 
+async def test_what_is_typed_while_the_screen_starts_is_kept_letter_by_letter(tmp_path: Path) -> None:
+    async with ModelServer([Reply("Hello.")]) as server:
+        hermes = pointed(tmp_path, server)
+        async with terminal(["-m", "hermes"], hermes.environ | {"TERM": "xterm-256color"}, tmp_path) as there:
+            there.type("is this kept?")
+            await there.until("0/128k")
+            await there.say("", "Hello.")
+            there.type("\x04")
+            assert await there.end() == 0
+    assert server.last.user_text == "is this kept?"
+
+
 async def test_a_single_question_changes_nothing_in_the_home_but_its_sessions(tmp_path: Path) -> None:
     async with ModelServer([Reply("Hello.")]) as server:
         hermes = pointed(tmp_path, server)

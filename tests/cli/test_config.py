@@ -140,6 +140,24 @@ def test_a_part_of_the_model_can_be_set_whichever_way_it_is_written(hermes: Herm
     )
 
 
+def test_another_model_of_a_provider_keeps_its_address(hermes: Hermes) -> None:
+    hermes.write_config("model:\n  provider: custom\n  name: tiny\n  base_url: http://localhost:8000/v1  # mine\n")
+    assert hermes("config", "set", "model", "custom:large") == Ran(0, "model: custom:large\n")
+    assert hermes.config.read_text() == (
+        "model:\n  provider: custom\n  name: large\n  base_url: http://localhost:8000/v1  # mine\n"
+    )
+    hermes("config", "set", "model", "ollama:qwen3:8b")
+    assert hermes.config.read_text() == "model: ollama:qwen3:8b\n"
+
+
+def test_an_address_can_be_set_before_the_model(hermes: Hermes) -> None:
+    hermes("config", "set", "model.base_url", "http://localhost:8000/v1")
+    hermes("config", "set", "model", "custom:tiny")
+    assert hermes("config", "get", "model") == Ran(
+        0, '{"provider":"custom","name":"tiny","base_url":"http://localhost:8000/v1"}\n'
+    )
+
+
 def test_unset_takes_back_a_setting_and_says_if_there_was_none(hermes: Hermes) -> None:
     hermes.write_config("model: openai:gpt-6\ntimezone:\n")
     assert hermes("config", "unset", "timezone") == Ran(0, "timezone is unset\n")

@@ -125,6 +125,7 @@ def test_fix_closes_what_others_could_read_and_removes_what_a_killed_process_lef
     _, before = look(hermes)
     assert [before[check][0].partition(":")[0] for check in ("home", ".env", "leftovers")] == ["warn"] * 3
     assert all(path.exists() for path in left)
+    assert before["leftovers"][0].startswith("warn: nothing needs ")
     fixed = hermes("doctor", "--offline", "--fix")
     assert fixed.out.count("mended ") == 3 and "3 mended" in fixed.out
     assert [path.stat().st_mode & 0o777 for path in (hermes.home, hermes.home / ".env")] == [0o700, 0o600]
@@ -205,12 +206,24 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     with mounted(tmp_path / "home") as disk:
         hermes = Hermes(tmp_path)
         assert look(hermes)[1]["disk"][0].startswith("warn: only ")
+        hermes("sessions", "list")
         disk.fill()
         code, found = look(hermes)
     assert (code, found["disk"]) == (
         1,
         [f"fail: the disk of {hermes.home} is full (free some space, or set HERMES_HOME to a larger disk)"],
     )
+    database = hermes.home / "state.db"
+    assert found["database"] == [f"fail: {database} cannot be opened while its disk is full (free some space)"]
+
+
+def test_a_working_folder_that_is_gone_is_named_beside_the_rest(hermes: Hermes, tmp_path: Path) -> None:
+    script = 'mkdir gone; cd gone; rmdir "$PWD"; "$@"'
+    command = ["bash", "-c", script, "bash", sys.executable, "-m", "hermes", "doctor", "--offline", "--json"]
+    done = subprocess.run(command, env=hermes.environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    code, found = told(Ran(done.returncode, done.stdout))
+    assert (code, found["sandbox"]) == (1, ["fail: the working folder is not there any more (go to another one)"])
+    assert "programs" in found
 
 
 # Programs, terminals, servers

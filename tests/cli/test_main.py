@@ -36,6 +36,13 @@ def test_a_number_that_no_database_can_hold_does_no_harm(hermes: Hermes) -> None
     )
 
 
+@pytest.mark.parametrize("words", [[], ["sessions"]])
+def test_help_is_a_word_too(hermes: Hermes, words: list[str]) -> None:
+    ran = shell(hermes, '"$@"', "help", *words)
+    assert (ran.code, ran.out[:6]) == (0, "usage:")
+    assert ran == shell(hermes, '"$@"', *words, "--help")
+
+
 @pytest.mark.parametrize("args", [["sessions", "show"], ["replay"], ["insights", "--source"], ["-z", "hi", "-r"]])
 def test_an_argument_that_is_no_text_is_one_line(hermes: Hermes, args: list[str]) -> None:
     hermes.write_config("model: {provider: custom, name: a, base_url: http://127.0.0.1:9/v1}\n")

@@ -284,6 +284,12 @@ def test_a_server_is_removed_with_its_login_and_its_own_secrets(hermes: Hermes) 
     assert tokens.reread() == Stored()
 
 
+def test_a_removed_server_that_never_ran_leaves_nothing_behind(hermes: Hermes) -> None:
+    hermes.write_config("mcp_servers: {far: {command: x}}\n")
+    hermes("mcp", "remove", "far")
+    assert list(hermes.home.glob("*contracts*")) + list(hermes.home.glob(".*contracts*")) == []
+
+
 def test_a_removed_server_leaves_no_approval_for_the_next_of_its_name(hermes: Hermes) -> None:
     hermes.write_config("mcp_servers: {far: {command: x}, other: {command: x}}\n")
     contracts = Contracts(hermes.home / "mcp-contracts.json")

@@ -45,6 +45,12 @@ def test_every_provider_is_listed_with_its_keys_and_the_usable_ones_first(hermes
     assert table["custom:lab"][0] == "no LAB_KEY"
 
 
+def test_a_model_in_the_place_of_a_provider_is_told_how_to_use_it(hermes: Hermes) -> None:
+    assert hermes("model", "openai:gpt-6") == Ran(
+        2, "", "hermes: openai:gpt-6 is a model, not a provider (to use it: hermes model set openai:gpt-6)\n"
+    )
+
+
 def test_the_list_fits_a_terminal(hermes: Hermes) -> None:
     lines = hermes.terminal("model").out.splitlines()
     assert lines[1].split() == ["provider", "key", "default", "model"]

@@ -1,20 +1,17 @@
 """Events as lines: what people see of a session, live and later."""
 
-import asyncio
 import fcntl
 import io
 import os
 import pty
 import struct
 import termios
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hermes.agent.session import Session
 from hermes.cli.show import Show
 from hermes.protocol.actions import RunCommand
 from hermes.protocol.events import (
@@ -38,10 +35,8 @@ from hermes.protocol.events import (
 )
 from hermes.protocol.items import FileChange, Plan, PlanEntry, Reply, Text, Thought, ToolCall, UserMessage
 from hermes.protocol.models import Retrying
-from hermes.protocol.tools import Result, Tool, ToolContext, said
-from hermes.store.sqlite import SqliteStore
+from hermes.protocol.tools import Result, ToolContext, said
 from tests.agent.stage import (
-    Play,
     Recording,
     ScriptedModel,
     Step,
@@ -49,7 +44,6 @@ from tests.agent.stage import (
     call,
     finish,
     make_tool,
-    options,
     play,
     text,
     thought,
@@ -108,33 +102,6 @@ async def ask(ctx: ToolContext, args: Any) -> Result:
     return said(answered.how if answered else "nobody")
 
 
-class ReadStore(SqliteStore):
-    """A store that notes when somebody has read a log to its end, and hears from then on what happens as it happens."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.read_out = asyncio.Event()
-
-    async def events(self, session: str, after: int = 0, limit: int = 1000) -> list[Event]:
-        found = await super().events(session, after, limit)
-        if not found:
-            self.read_out.set()
-        return found
-
-
-@asynccontextmanager
-async def heard(folder: Path, model: ScriptedModel, *tools: Tool) -> AsyncIterator[Play]:
-    """A session whose every event is heard live, the deltas too: who comes late hears none."""
-    store = ReadStore(folder / "state.db")
-    async with store:
-        stage = Play(await Session.create(store, options(model, *tools)), store)
-        await store.read_out.wait()
-        try:
-            yield stage
-        finally:
-            await stage.close()
-
-
 TALE = """\
 · session {session}, scripted, /tmp
 
@@ -182,7 +149,7 @@ def tale() -> tuple[ScriptedModel, list[Any]]:
 
 async def test_a_replayed_session_looks_like_the_live_one(tmp_path: Path):
     model, tools = tale()
-    async with heard(tmp_path, model, *tools) as stage:
+    async with play(tmp_path, model, *tools) as stage:
         await stage.say("first line\nsecond line")
         await stage.say("again")
         expected = TALE.format(session=stage.session.id)
@@ -203,7 +170,7 @@ async def test_thoughts_look_the_same_live_and_replayed(tmp_path: Path):
 async def test_a_reply_is_shown_as_it_grows(tmp_path: Path):
     seen: list[str] = []
     show = Show(out := io.StringIO())
-    async with heard(tmp_path, ScriptedModel(stream("\none\n\ntwo\n\n", 2) + finish())) as stage:
+    async with play(tmp_path, ScriptedModel(stream("\none\n\ntwo\n\n", 2) + finish())) as stage:
         await stage.say("hi")
         for event in stage.events:
             show.event(event)
@@ -214,7 +181,7 @@ async def test_a_reply_is_shown_as_it_grows(tmp_path: Path):
 
 
 async def test_a_listener_that_lost_deltas_or_gets_them_late_sees_every_word_once(tmp_path: Path):
-    async with heard(tmp_path, ScriptedModel(stream("abcdefghij", 2) + finish())) as stage:
+    async with play(tmp_path, ScriptedModel(stream("abcdefghij", 2) + finish())) as stage:
         await stage.say("hi")
         deltas = [event for event in stage.events if isinstance(event.body, ItemDelta)]
         assert len(deltas) == 5
@@ -225,7 +192,7 @@ async def test_a_listener_that_lost_deltas_or_gets_them_late_sees_every_word_onc
 
 async def test_what_a_retry_made_void_ends_its_line(tmp_path: Path):
     again = Retrying("the connection broke", 2, "scripted")
-    async with heard(tmp_path, ScriptedModel([*text("half")[:2], again, *answer("whole")])) as stage:
+    async with play(tmp_path, ScriptedModel([*text("half")[:2], again, *answer("whole")])) as stage:
         await stage.say("hi")
         broke = "! the connection broke; trying scripted again in 2 s"
         assert shown(stage.events).endswith(f"› hi\n\nhalf\n\n{broke}\n\nwhole\n")

@@ -1,5 +1,6 @@
 """`hermes status` and `hermes dump`: what is set, also where something is broken, and never a secret."""
 
+import asyncio
 from pathlib import Path
 
 from tests.cli.command import Hermes
@@ -28,6 +29,14 @@ def test_status_is_one_screen_and_calls_nobody(hermes: Hermes) -> None:
         "profile": "default",
         "sessions": "none yet",
     }
+
+
+async def test_status_counts_the_sessions(hermes: Hermes) -> None:
+    async with ModelServer() as server:
+        hermes.write_config(f"model: {{provider: custom, name: a, base_url: {server.base_url}}}\n")
+        await asyncio.to_thread(hermes.process, "-z", "hello")
+    told = facts((await hermes.beside("status")).out)["sessions"]
+    assert (told[:14], told[-16:]) == ("1, the latest ", ", 0 of them open")
 
 
 def test_status_says_what_is_missing_and_survives_broken_settings(hermes: Hermes) -> None:

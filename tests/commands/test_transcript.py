@@ -49,6 +49,11 @@ def test_a_recap_has_questions_and_last_answers_only():
     assert recap(TURNS, 1) == "**Process:** It ended.\n\n**Hermes:** Fine."
 
 
+def test_a_recap_says_why_a_question_has_no_answer():
+    cut = Turn([ITEMS[0], ITEMS[2]], TurnEnded("failed", error="Hermes was stopped during this turn"))
+    assert recap([cut], 1) == "**You:** Which files?\n\n(failed: Hermes was stopped during this turn)"
+
+
 def test_code_that_is_cut_does_not_swallow_what_follows():
     asked = UserMessage(id="1", turn=1, step=0, index=0, parts=(Text("See:\n```txt\none\ntwo\nthree\nfour\n```"),))
     answer = Reply(id="2", turn=1, step=1, index=0, text="Seen.")

@@ -174,6 +174,12 @@ def test_a_closed_stdin_is_an_empty_one(home: Home, args):
     assert is_one_line(ran) or (ran.code, ran.err) == (0, ""), ran
 
 
+def test_a_folder_whose_name_is_no_text_is_one_line(home: Home):
+    home.use(NOWHERE)
+    ran = home.shell("mkdir $'caf\\xe9'; cd $'caf\\xe9'; \"$@\"", "-z", "hi")
+    assert is_one_line(ran) and "caf\\udce9' has a name that is not UTF-8" in ran.err and says_what_to_do(ran), ran
+
+
 def test_a_home_that_is_a_file_is_one_line(home: Home):
     (home.work / "file").write_text("mine")
     ran = home.ask("-z", "hi", HERMES_HOME=str(home.work / "file"))
@@ -190,11 +196,13 @@ def test_a_home_that_cannot_be_written_is_one_line(tmp_path: Path):
             ran = home.ask(*args)
             assert is_one_line(ran, ran.code) and "read-only" in ran.err.lower(), ran
             assert ran.code in (1, 2)
+            assert args[0] != "config" or says_what_to_do(ran), ran
 
 
-def test_a_folder_that_is_gone_is_one_line(home: Home):
+@pytest.mark.parametrize("args", [("-z", "hi"), ("skills", "list"), ("chat", "-w", "-q", "hi")])
+def test_a_folder_that_is_gone_is_one_line(home: Home, args):
     home.use(NOWHERE)
-    ran = home.shell('mkdir gone; cd gone; rmdir "$PWD"; "$@"', "-z", "hi")
+    ran = home.shell('mkdir gone; cd gone; rmdir "$PWD"; "$@"', *args)
     assert is_one_line(ran, ran.code) and "folder" in ran.err and says_what_to_do(ran), ran
 
 

@@ -28,8 +28,11 @@ async def run(args: argparse.Namespace) -> int:
 
 async def _talk(args: argparse.Namespace) -> int:
     query: str | None = args.query
-    if query == "-":
-        query = sys.stdin.read()
+    piped = ""
+    if query and (query == "-" or not sys.stdin.isatty()):
+        from hermes.cli.attached import attached, whole
+
+        query, piped = (await whole(), "") if query == "-" else (query, await attached())
     if query is not None and not query.strip():
         raise UserError("the prompt is empty", 'hermes -z "a question"')
     if query is None and sys.stdin.isatty():
@@ -44,7 +47,7 @@ async def _talk(args: argparse.Namespace) -> int:
         if query is not None:
             from hermes.cli.oneshot import ask_once
 
-            return await ask_once(app, wish, readable(query), args)
+            return await ask_once(app, wish, readable(query), args, piped)
         from hermes.cli.lines import LineChat  # 11 ms that a single question does not need
 
         return await LineChat(app, wish, args).run()

@@ -122,7 +122,8 @@ async def set_value(args: argparse.Namespace) -> int:
     value = keys.typed(args.value)
     path, before = settings.config_path, _problem()
     try:
-        config.set_value(path, args.key, value)
+        for key, part in _parts(path, args.key, value):
+            config.set_value(path, key, part)
     except UserError as error:
         is_new = before is None or str(before) != str(error)
         if is_new and str(error).startswith(f"{path}: "):
@@ -130,6 +131,16 @@ async def set_value(args: argparse.Namespace) -> int:
         raise
     print(f"{args.key}: {keys.written(keys.masked(args.key, value))}")
     return 0
+
+
+def _parts(path: Path, key: str, value: Any) -> list[tuple[str, Any]]:
+    """What to set: another model of a provider whose address or key is set too leaves those as they are."""
+    found = config.read_yaml(path).get("model")
+    if key == "model" and isinstance(value, str) and isinstance(found, dict):
+        meant = config.model_settings(value)
+        if meant.provider and found.get("provider", meant.provider) == meant.provider:
+            return [("model.provider", meant.provider), ("model.name", meant.name)]
+    return [(key, value)]
 
 
 async def _set_variable(settings: Settings, name: str, value: str | None) -> int:

@@ -144,11 +144,15 @@ def _room(home: Path) -> Finding:
     amount = f"{free / 1e6:,.0f} MB free on the disk of {home}"
     if not os.access(home, os.W_OK):
         return fail("disk", f"{home} cannot be written", "check its owner and whether its disk is mounted read-only")
-    if free < FULL:
+    if is_full(home):
         return fail("disk", f"the disk of {home} is full", "free some space, or set HERMES_HOME to a larger disk")
     if free < LOW:
         return warn("disk", f"only {amount}", "free some space; hermes sessions prune removes old sessions")
     return ok("disk", amount)
+
+
+def is_full(home: Path) -> bool:
+    return shutil.disk_usage(home).free < FULL
 
 
 def _leftovers(home: Path) -> Iterator[Finding]:
@@ -163,7 +167,7 @@ def _leftovers(home: Path) -> Iterator[Finding]:
         return f"removed {', '.join(path.name for path in found)}"
 
     names = ", ".join(path.name for path in found)
-    yield warn("leftovers", f"a killed process left {names} in {home}", "hermes doctor --fix removes it", mend)
+    yield warn("leftovers", f"nothing needs {names} in {home} any more", "hermes doctor --fix removes it", mend)
 
 
 def _is_leftover(path: Path) -> bool:

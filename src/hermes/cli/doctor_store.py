@@ -5,6 +5,7 @@ import shlex
 from collections.abc import AsyncIterator
 
 from hermes.cli.doctor_finding import Finding, fail, ok, warn
+from hermes.cli.doctor_home import is_full
 from hermes.config import Settings
 from hermes.store.health import Health, empty_wal, examine, left_running
 from hermes.terminals.survivors import survivors
@@ -50,6 +51,8 @@ def _database(settings: Settings, health: Health) -> Finding:
         case "locked":
             text = f"{path} is held by another process: {health.problem}"
             return fail("database", text, "end the hermes process that hangs, or the program that has the file open")
+        case "unreadable" if is_full(settings.home):
+            return fail("database", f"{path} cannot be opened while its disk is full", "free some space")
         case "unreadable":
             return fail("database", f"{path} cannot be opened: {health.problem}", "check its owner and permissions")
         case "ok" if health.size > LARGE:

@@ -65,9 +65,13 @@ def check_sandbox(settings: Settings) -> Finding:
         return ok("sandbox", "off: commands that are allowed can reach everything")
     from hermes.safety.sandbox.local import NONE, LocalSandbox, Wanted
 
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        return fail("sandbox", "the working folder is not there any more", "go to another one")
     places = places_of(settings.home, settings.environ.get("HOME") or Path.home())
     choice = Wanted(wanted.sandbox, wanted.network == "on", wanted.sandbox_paths)
-    box = LocalSandbox("doctor", os.getcwd(), places, scrubbed(settings.shell), wanted=choice)
+    box = LocalSandbox("doctor", cwd, places, scrubbed(settings.shell), wanted=choice)
     try:
         kind, notice = box.kind, box.notice
     except UserError as error:

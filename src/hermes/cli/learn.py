@@ -28,7 +28,8 @@ MOST = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(dest="action", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="action", metavar="COMMAND")
+    parser.set_defaults(days=DAYS, png=None, json=False)
     report = commands.add_parser("report", help="what was learned, from which message, what it saved, what was retired")
     report.add_argument(
         "--days", metavar="N", type=int, default=DAYS, help=f"how many, today among them (default {DAYS})"

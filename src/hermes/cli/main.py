@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong usage or settings, 3 a limit wa
 import argparse
 import asyncio
 import difflib
+import errno
 import io
 import logging
 import os
@@ -57,6 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "version": ("hermes.cli.version", "print the version"),
 }
 
+UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 MOST = 1_000_000_000
 """Of anything that a person can count; SQLite and msgspec take no number beyond 64 bits."""
 
@@ -122,7 +124,10 @@ def top_parser() -> Parser:
     )
     parser.add_argument("-V", "--version", action="store_true", help="print the version")
     parser.add_argument(
-        "-z", "--oneshot", metavar="PROMPT", help="answer once; only the answer goes to stdout (- reads stdin)"
+        "-z",
+        "--oneshot",
+        metavar="PROMPT",
+        help="answer once, with what is piped in; only the answer goes to stdout (- reads stdin)",
     )
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -146,6 +151,8 @@ def command_parser(name: str) -> tuple[Parser, ModuleType]:
 def parse(argv: list[str]) -> tuple[ModuleType, argparse.Namespace]:
     given = top_parser().parse_args(argv)
     rest: list[str] = given.rest
+    if given.command == "help":
+        return parse([*rest[:1], "--help"])
     if given.version:
         name = "version"
     elif given.oneshot is not None:
@@ -177,9 +184,17 @@ def run(argv: list[str]) -> int:
         # Whoever read our output may have gone, or its disk be full; Python would complain again as it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
-            print_error(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+            print_error(*_told(error))
         code = 1
     return code
+
+
+def _told(error: OSError) -> tuple[str, str]:
+    """What the system refused, and what to do about it."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        return "the working folder is not there any more", "go to another one"
+    hint = "Hermes must be able to write there; HERMES_HOME names another home" if error.errno in UNWRITABLE else ""
+    return f"{error.filename or 'cannot write'}: {error.strerror or error}", hint
 
 
 def _open_closed_streams() -> None:

@@ -84,7 +84,8 @@ async def remove(settings: Settings, args: argparse.Namespace) -> int:
         await asyncio.to_thread(config.set_secret, settings.home / ".env", name, "")
     if entry.url:
         await asyncio.to_thread(logout, account_of(args.name, entry, settings))
-    await asyncio.to_thread(Contracts(settings.home / CONTRACTS).forget, args.name)
+    if (contracts := settings.home / CONTRACTS).exists():
+        await asyncio.to_thread(Contracts(contracts).forget, args.name)
     print(f"removed {args.name}")
     return 0
 

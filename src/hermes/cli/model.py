@@ -96,6 +96,8 @@ def _provider(app: App, name: str) -> Choice:
     own = app.chooser.customs.get(name.removeprefix(f"{CUSTOM}:"))
     if own is not None:
         return Choice(CUSTOM, "", name.removeprefix(f"{CUSTOM}:"), own.base_url, own.api_key_env)
+    if ":" in name:
+        raise UserError(f"{name} is a model, not a provider", f"to use it: hermes model set {name}")
     vendor = app.chooser.catalog.get(name)
     current = app.choice(Wish())
     if current.provider == vendor.name and not current.custom:

@@ -21,14 +21,18 @@ from hermes.protocol.wire import encode_event
 EXIT = {"done": 0, "failed": 1, "refused": 1, "limit": 3, "interrupted": 130}
 
 
-async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace) -> int:
-    """Open a session, ask, print, close."""
+async def ask_once(app: App, wish: Wish, query: str, args: argparse.Namespace, piped: str = "") -> int:
+    """Open a session, ask, with what was piped in beside the question, print, close."""
     tell_if_offline(app, wish)
     session = await open_session(app, wish)
     after = session.history.seq if wish.resume else 0
     try:
         with stop_on_signals(session) as stop:
             op = await message(app, session, query, *[await picture(session, path) for path in args.image])
+            if piped:
+                from hermes.cli.attached import quoting
+
+                op = quoting(app, session, op, piped)
             await session.send(op)
             if stop.asked:  # before there was a turn to stop
                 await session.send(Interrupt())

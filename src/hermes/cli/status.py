@@ -53,9 +53,9 @@ async def _sessions(app: App) -> None:
     except HermesError as error:
         print_error(error)
         return
-    many_more = "or more" if len(latest) == SHOWN else ""
+    many_more = " or more" if len(latest) == SHOWN else ""
     last = f", the latest {ago(latest[0].active, time.time())}" if latest else ""
-    print_facts({"sessions": f"{len(latest)} {many_more}{last}, {sum(bool(row.owner) for row in latest)} of them open"})
+    print_facts({"sessions": f"{len(latest)}{many_more}{last}, {sum(bool(row.owner) for row in latest)} of them open"})
 
 
 def _print_settings(settings: Settings) -> None:

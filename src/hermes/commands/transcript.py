@@ -63,7 +63,7 @@ def as_markdown(row: SessionRow, turns: Iterable[Turn]) -> str:
 
 
 def recap(turns: list[Turn], exchanges: int) -> str:
-    """The last exchanges, each a question and the last answer to it, cut to a few lines."""
+    """The last exchanges, each a question and the last answer to it, or why there is none, cut to a few lines."""
     lines: list[str] = []
     for turn in turns[-exchanges:]:
         for item in turn.items:
@@ -71,6 +71,8 @@ def recap(turns: list[Turn], exchanges: int) -> str:
                 lines.append(f"**{speaker(item)}:** {_cut(text_of(item.parts), ASKED_SHOWN)}")
         answers = [item.text for item in turn.items if isinstance(item, Reply)]
         lines += [f"**Hermes:** {_cut(answer, ANSWERED_SHOWN)}" for answer in answers[-1:]]
+        if not answers and (bad := trouble(turn.end)):
+            lines.append(f"({bad})")
     return "\n\n".join(lines)
 
 

@@ -38,6 +38,8 @@ class HermesScreen(App[int]):
 
     TITLE = "Hermes"
     ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = "#prompt TextArea"
+    """From the first key on: what is typed while Hermes starts is meant for the box."""
     CSS = "Screen { layout: vertical; background: $background; }"
     BINDINGS = [
         Binding("ctrl+c", "stop_or_copy", "interrupt", show=False, priority=True),

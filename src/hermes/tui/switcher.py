@@ -17,6 +17,7 @@ NEW = "+"
 class Switcher(ModalScreen[str]):
     """Gives the id of a session, NEW, or nothing."""
 
+    AUTO_FOCUS = "OptionList"
     # What lies below is seen through it, against what the app says of every screen.
     CSS = "Switcher { background: $background 60%; }"
     DEFAULT_CSS = """
