@@ -255,7 +255,7 @@ async def test_the_results_of_one_step_have_a_limit_together_and_the_next_step_b
     model = ScriptedModel(step + finish("calls"), call("long", '{"word": "e"}') + finish("calls"))
     async with play(tmp_path, model, make_tool("long", long, effect=False)) as stage:
         await stage.say()
-        shown = [i.result[0].text for i in model.requests[2].items if isinstance(i, ToolCall)]
+        shown = [text_of(i.result) for i in model.requests[2].items if isinstance(i, ToolCall)]
         whole = [text for text in shown if len(text) == 90_000]
         cut = [text for text in shown if len(text) < 2_000]
         assert (len(whole), len(cut)) == (3, 2) and shown[-1] == "e" * 90_000
