@@ -56,7 +56,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("aimock") / "fixtures.json"
     path.write_bytes(msgspec.json.encode({"fixtures": FIXTURES}))
     server = subprocess.Popen(
-        [NODE, LLMOCK, "-p", "0", "-f", path, "--strict", "--validate-on-load"],
+        [NODE, LLMOCK, "-p", "0", "-f", path, "-l", "5", "--strict", "--validate-on-load"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,8 +72,8 @@ class Desk:
 
     def _bring(self, one: Conversation) -> None:
         """Follow a conversation that was just opened, and show it."""
-        self._screen.run_worker(self._follow(one))
-        self._screen.run_worker(self._look_at_git(one))
+        self._screen.run_worker(partial(self._follow, one))
+        self._screen.run_worker(partial(self._look_at_git, one))
         self.show(one)
 
     def show(self, one: Conversation) -> None:

@@ -5,6 +5,7 @@ The first paint comes before the app is loaded; what is typed until a session is
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,7 +84,7 @@ class HermesScreen(App[int]):
         self.prompt.focus()
         self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
         self.set_interval(TICK, self._tick)
-        self.call_after_refresh(lambda: self.run_worker(self._begin()))
+        self.call_after_refresh(lambda: self.run_worker(self._begin))
 
     async def _begin(self) -> None:
         """Load the rest and open a session, now that the screen is there."""
@@ -121,7 +122,7 @@ class HermesScreen(App[int]):
         if self.desk is None:
             self._early.append(event)
         else:
-            self.run_worker(self.desk.talk.take(event.text, event.images))
+            self.run_worker(partial(self.desk.talk.take, event.text, event.images))
 
     @on(PromptBox.Edited)
     def _edited(self) -> None:
@@ -129,7 +130,7 @@ class HermesScreen(App[int]):
 
     def on_dialog_given(self, event: "Dialog.Given") -> None:
         if self.desk:
-            self.run_worker(self.desk.answer(event.asked, event.answer))
+            self.run_worker(partial(self.desk.answer, event.asked, event.answer))
 
     @on(Transcript.Left)
     def _type_again(self, event: Transcript.Left) -> None:
