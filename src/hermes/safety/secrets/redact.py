@@ -1,7 +1,6 @@
 """Takes secrets out of text: the configured ones in every spelling, and whatever is shaped or named like one."""
 
 import base64
-import json
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
@@ -89,6 +88,8 @@ def masked_value(value: str) -> str:
 
 def spellings(value: str) -> set[str]:
     """How a value can be written: as it is, in JSON, HTML and URLs, in hexadecimal and in base64 at any offset."""
+    import json  # where there are values to look for
+
     raw = value.encode(errors="surrogatepass")
     urls = {quote(raw, safe=""), quote(raw, safe="/"), quote(raw, safe="!*'()~"), quote_plus(raw)}
     found = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], _in_html(value), *urls}
