@@ -11,8 +11,8 @@ from bench.turn import bare_turn
 
 def measure(stage: Stage) -> Iterator[Row]:
     floor, _ = bare_turn(stage)
-    seconds = stage.scale("5", "0.5")
-    ours, bare = stage.alternate(3, lambda: stage.program("idle", seconds), floor)
+    settle, seconds = stage.scale(("4", "5"), ("0.5", "0.5"))
+    ours, bare = stage.alternate(3, lambda: stage.program("idle", settle, seconds), floor)
     yield Row(
         what="idle session, peak memory",
         value=peak(ours),

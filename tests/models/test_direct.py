@@ -234,7 +234,7 @@ async def test_a_host_that_does_not_listen_is_given_up():
     ("host", "why"),
     [
         ("127.0.0.1:1", "the connection was refused"),
-        ("no-such-host.invalid", r"\[Errno"),
+        ("no-such-host.invalid", r"\w+ .* known"),
         ("a" * 70 + ".test", "encoding with 'idna' codec failed"),
     ],
 )

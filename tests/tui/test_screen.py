@@ -69,6 +69,18 @@ async def test_ctrl_c_twice_leaves(tmp_path):
         await one.until(lambda: one.screen.return_value == 0)
 
 
+async def test_a_message_between_two_ctrl_c_makes_the_second_the_first_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("hermes.tui.desk.TWICE", 60.0)
+    async with person(tmp_path, [Reply("hello")]) as one:
+        await one.pilot.press("ctrl+c")
+        await one.sees("again leaves")
+        await one.says("hi", "hello")
+        await one.pilot.press("a", "ctrl+c")
+        await one.until(lambda: one.screen.prompt.text == "")
+        assert one.screen.return_value is None
+
+
+
 @pytest.mark.parametrize("key", ["ctrl+c", "escape"])
 async def test_the_first_key_empties_the_box_and_up_brings_back_what_stood_there(tmp_path, key):
     async with person(tmp_path) as one:

@@ -53,6 +53,8 @@ def _hint(error: HermesError) -> str:
             return "start a new session, or go back with /undo"
         case BadRequest(status=0):
             return "check the model's address: hermes config get model"
+        case BadRequest(status=404):
+            return "check the model's name and address, which often ends in /v1: hermes config get model"
         case BadRequest():
             return "is it a model of that provider? hermes model lists them"
         case _:

@@ -175,7 +175,7 @@ class Session:
         if row is None:
             raise UserError(f"there is no session {name!r}", "hermes sessions list shows them")
         if not await store.claim(row.id, options.owner):
-            raise UserError(f"session {row.id} is open in another process ({row.owner})", "close it there first")
+            raise UserError(f"session {row.id} is open in another process ({_place(row.owner)})", "close it there first")
         try:
             await options.world.recover()
             session = cls(store, options, row, await read_history(store, row.id))
@@ -549,6 +549,12 @@ async def read_history(store: Store, session: str) -> History:
         for event in events:
             history.apply(event)
     return history
+
+
+def _place(owner: str) -> str:
+    """Where an owner is, for a person: its name begins with host and process."""
+    host, _, rest = owner.partition(":")
+    return f"{rest.partition(':')[0]} on {host}"
 
 
 def title_of(text: str) -> str:

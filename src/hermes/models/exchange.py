@@ -114,7 +114,9 @@ def _reason(error: BaseException) -> str:
     """What happened to a connection, in words; often the error has none of its own."""
     if isinstance(_root(error), ConnectionRefusedError):
         return "the connection was refused"
-    if told := faults.one_line(str(error)):
+    # The system's own words, without its number for them.
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if told := faults.one_line(words):
         return told
     return "it took too long" if isinstance(error, TimeoutError) else "it was reset"
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import os
 import queue
@@ -224,8 +225,12 @@ def translate(error: Exception, path: Path) -> Exception:
             return DiskFull(f"no space left for {path}: nothing was written; free some space and try again")
         case apsw.NotADBError() | apsw.CorruptError():
             return StoreError(f"{path} is damaged ({error}): restore a backup, or move it away to start anew")
+        case apsw.ReadOnlyError() | apsw.CantOpenError():
+            return StoreError(f"{path} cannot be written ({error}): HERMES_HOME names another home")
         case apsw.Error():
             return StoreError(f"{path}: {error}")
+        case OSError(errno=errno.EROFS | errno.EACCES | errno.EPERM):
+            return StoreError(f"{path} cannot be written ({error.strerror}): HERMES_HOME names another home")
         case OSError():
             return StoreError(f"{path}: {error.strerror or error}")
         case _:

@@ -189,6 +189,11 @@ class Desk:
             if answer.request_id in one.asked:
                 await self.told(_sent(one, answer))
 
+    async def take(self, text: str, images: tuple[Path, ...]) -> None:
+        """A message or a command; Ctrl+C before it counts no more."""
+        self._last_stop = -TWICE
+        await self.talk.take(text, images)
+
     def stop(self) -> None:
         """Once ends the turn, or empties the box; twice leaves."""
         before, self._last_stop = self._last_stop, time.monotonic()

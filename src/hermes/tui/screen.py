@@ -122,7 +122,7 @@ class HermesScreen(App[int]):
         if self.desk is None:
             self._early.append(event)
         else:
-            self.run_worker(partial(self.desk.talk.take, event.text, event.images))
+            self.run_worker(partial(self.desk.take, event.text, event.images))
 
     @on(PromptBox.Edited)
     def _edited(self) -> None:
