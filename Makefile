@@ -21,9 +21,9 @@ check: setup
 	.venv/bin/lint-imports --no-logo --cache-dir .cache/import-linter
 	$(PYTHON) scripts/docs.py --check
 
-# Two at a time, file by file: much of the suite waits for processes and servers. A worker that dies ends the run.
+# Three at a time on two cores, file by file: much of the suite waits for processes and servers. A worker that dies ends the run.
 test: setup
-	$(PYTHON) -m pytest -n 2 --dist loadfile --max-worker-restart 0 $(ARGS)
+	$(PYTHON) -m pytest -n 3 --dist loadfile --max-worker-restart 0 $(ARGS)
 
 test-real: setup
 	@scripts/setup_apptainer.sh
