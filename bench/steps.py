@@ -7,13 +7,12 @@ so is what the bare program, in the same run, pays for starting the same command
 
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import msgspec
 
 from bench import wal
-from bench.cost import Failed
+from bench.cost import Failed, least
 from bench.stage import Stage
 from bench.table import Limit, Row
 from bench.turn import bare_turn
@@ -45,17 +44,18 @@ def _measure(stage: Stage, count: int, tool: str, args: dict[str, str], *command
 
     def bare() -> tuple[float, float]:
         alone = float(stage.program("bare_steps", *arguments).out)
-        return alone, float(stage.program("bare_steps", *arguments, *command).out) - alone if command else 0.0
+        return alone, float(stage.program("bare_steps", *arguments, *command).out) if command else alone
 
-    ours, floor = stage.alternate(7, step, bare)
-    starting = median(start for _, start in floor)
-    value = (median(full for full, _ in ours) - median(empty for _, empty in ours)) / count - starting
+    ours, bares = stage.alternate(9, step, bare)
+    floor = least(alone for alone, _ in bares)
+    starting = least(started for _, started in bares) - floor if command else 0.0
+    value = (least(full for full, _ in ours) - least(empty for _, empty in ours)) / count - starting
     left_out = f"; {starting:.1f} ms for starting the process left out" if command else ""
     return Row(
         what=f"own CPU of one step of {tool}" + (f" ({' '.join(command[2:])})" if command else ""),
         value=value,
         unit="ms",
-        floor=median(alone for alone, _ in floor),
+        floor=floor,
         beside=f"bare: same requests, 2 commits (Hermes: {commits:.1f}){left_out}",
         bar=Limit(value=5),
         aim=Limit(value=3),
