@@ -27,10 +27,15 @@ def measure(stage: Stage) -> Iterator[Row]:
     )
 
 
+def sandbox(stage: Stage, work: str) -> LocalSandbox:
+    """The one that a session of the bench has in this folder."""
+    places = Places(home=os.path.realpath(stage.home), user_home=os.path.realpath(stage.folder))
+    return LocalSandbox("bench", work, places, stage.env, wanted=Wanted())
+
+
 async def _measure(stage: Stage) -> tuple[str, float, float]:
     work, env = os.path.realpath(stage.fresh("sandboxed")), dict(stage.env)
-    places = Places(home=os.path.realpath(stage.home), user_home=os.path.realpath(stage.folder))
-    box = LocalSandbox("bench", work, places, env, wanted=Wanted())
+    box = sandbox(stage, work)
     async with AsyncExitStack() as closing:
         terminals = [LocalTerminal(work, env, sandbox=box), LocalTerminal(work, env)]
         taken: list[list[float]] = [[], []]

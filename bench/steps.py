@@ -2,9 +2,10 @@
 
 A step is the difference between a turn with fifty tool calls and a turn with none, divided by fifty; the CPU is that
 of the process itself (RUSAGE_SELF, read inside it as it ends), so what a command costs that a tool starts is left out;
-so is what the bare program, in the same run, pays for starting the same command from its own process.
+so is what the bare program, in the same run, pays for starting the same command, sandbox and all, from its own process.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ import msgspec
 
 from bench import wal
 from bench.cost import Failed, least
+from bench.sandbox import sandbox
 from bench.stage import Stage
 from bench.table import Limit, Row
 from bench.turn import bare_turn
 from hermes.protocol.events import ItemDone
 from hermes.protocol.items import ToolCall
+from hermes.protocol.safety import NO_GRANTS
 from hermes.protocol.wire import decode_event
 
+COMMAND = "true"
 LINES = "".join(f"line {number} of a file that a tool reads\n" for number in range(20))
 
 
@@ -28,7 +32,7 @@ def measure(stage: Stage) -> Iterator[Row]:
     for number in range(count):
         (stage.work / f"{number}.txt").write_text(LINES)
     yield _measure(stage, count, "read_file", {"path": "{n}.txt"})
-    yield _measure(stage, count, "terminal", {"command": "true"}, "bash", "-c", "true")
+    yield _measure(stage, count, "terminal", {"command": COMMAND}, *_as_started(stage, "bash", "-c", COMMAND))
 
 
 def _measure(stage: Stage, count: int, tool: str, args: dict[str, str], *command: str) -> Row:
@@ -52,7 +56,7 @@ def _measure(stage: Stage, count: int, tool: str, args: dict[str, str], *command
     value = (least(full for full, _ in ours) - least(empty for _, empty in ours)) / count - starting
     left_out = f"; {starting:.1f} ms for starting the process left out" if command else ""
     return Row(
-        what=f"own CPU of one step of {tool}" + (f" ({' '.join(command[2:])})" if command else ""),
+        what=f"own CPU of one step of {tool}" + (f" ({COMMAND})" if command else ""),
         value=value,
         unit="ms",
         floor=floor,
@@ -60,6 +64,12 @@ def _measure(stage: Stage, count: int, tool: str, args: dict[str, str], *command
         bar=Limit(value=5),
         aim=Limit(value=3),
     )
+
+
+def _as_started(stage: Stage, *command: str) -> tuple[str, ...]:
+    """A command as Hermes starts it, which is in its sandbox."""
+    work = os.path.realpath(stage.work)
+    return sandbox(stage, work).wrap(command, stage.env, work, NO_GRANTS)[0]
 
 
 def _own_cpu(stage: Stage, prompt: str) -> float:
