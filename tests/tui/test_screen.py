@@ -80,7 +80,6 @@ async def test_a_message_between_two_ctrl_c_makes_the_second_the_first_again(tmp
         assert one.screen.return_value is None
 
 
-
 @pytest.mark.parametrize("key", ["ctrl+c", "escape"])
 async def test_the_first_key_empties_the_box_and_up_brings_back_what_stood_there(tmp_path, key):
     async with person(tmp_path) as one:

@@ -175,7 +175,9 @@ class Session:
         if row is None:
             raise UserError(f"there is no session {name!r}", "hermes sessions list shows them")
         if not await store.claim(row.id, options.owner):
-            raise UserError(f"session {row.id} is open in another process ({_place(row.owner)})", "close it there first")
+            raise UserError(
+                f"session {row.id} is open in another process ({_place(row.owner)})", "close it there first"
+            )
         try:
             await options.world.recover()
             session = cls(store, options, row, await read_history(store, row.id))
