@@ -2,8 +2,15 @@
 
 import os
 import shutil
+import signal
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """A shell has what it starts in the background ignore Ctrl+C, and that would be handed on to every process of a test."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
