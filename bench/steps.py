@@ -50,7 +50,7 @@ def _measure(stage: Stage, count: int, tool: str, args: dict[str, str], *command
         alone = float(stage.program("bare_steps", *arguments).out)
         return alone, float(stage.program("bare_steps", *arguments, *command).out) if command else alone
 
-    ours, bares = stage.alternate(9, step, bare)
+    ours, bares = stage.alternate(20, step, bare)
     floor = least(alone for alone, _ in bares)
     starting = least(started for _, started in bares) - floor if command else 0.0
     value = (least(full for full, _ in ours) - least(empty for _, empty in ours)) / count - starting
