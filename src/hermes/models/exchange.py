@@ -41,7 +41,8 @@ def address(url: str) -> Address:
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").encode("ascii" if url.isascii() else "idna").decode()
-        port = parts.port or PORTS[parts.scheme]
+        usual = PORTS[parts.scheme]
+        port = parts.port or usual
     except (ValueError, KeyError) as error:
         raise BadRequest(f"{url} is no web address: set base_url") from error
     if not host or not url.isprintable():
