@@ -25,7 +25,18 @@ def test_a_url_leads_to_a_host(url: str, place: Address, authority: str):
 
 @pytest.mark.parametrize(
     "url",
-    ["", "x", "api.example/v1", "ftp://h/", "ftp://h:21/", "http://", "http:///v1", "http://h:x/", "http://h:70000/", "http://[::1/"]
+    [
+        "",
+        "x",
+        "api.example/v1",
+        "ftp://h/",
+        "ftp://h:21/",
+        "http://",
+        "http:///v1",
+        "http://h:x/",
+        "http://h:70000/",
+        "http://[::1/",
+    ]
     + ["http://h/a\nb", "http://h\0/", "http://" + "ü" * 70 + "/"],
 )
 def test_what_is_no_web_address_is_said_to_be_none(url: str):
