@@ -35,7 +35,7 @@ def measure(stage: Stage) -> Iterator[Row]:
             value=_at(took, share),
             unit="ms",
             floor=_at(floor, share),
-            beside="bare writers with the same lock",
+            beside="bare writers behind one lock",
             bar=Limit(value=50) if name == "p99" else Limit(),
         )
     yield Row(
@@ -67,7 +67,9 @@ def _write(stage: Stage, program: str, table: str, writers: int, each: int) -> R
         assert child.stdin is not None
         child.stdin.write("go\n")
         child.stdin.flush()
-    told = [child.communicate()[0] for child in children]
+    told = [child.stdout.readline() for child in children if child.stdout]
+    for child in children:
+        child.communicate()
     if any(child.returncode for child in children) or set(ready) != {"ready\n"}:
         raise Failed(f"a {program} did not come to its end")
     took = [number for line in told for number in msgspec.json.decode(line, type=list[float])]

@@ -1,4 +1,4 @@
-"""The floor of writer.py: the same lock and the same commits, without a store: bare_writer.py DATABASE NAME COUNT"""
+"""The floor of writer.py: a lock and the same commits, synced in full, without a store or a queue: bare_writer.py DATABASE NAME COUNT"""
 
 import fcntl
 import os
@@ -23,7 +23,8 @@ def main(path: str, name: str, count: int) -> None:
         write(database, f"{name} {seq}")
         fcntl.flock(lock, fcntl.LOCK_UN)
         took.append((time.monotonic() - began) * 1000)
-    print(msgspec.json.encode(took).decode())
+    print(msgspec.json.encode(took).decode(), flush=True)
+    sys.stdin.read()
 
 
 main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,7 +1,7 @@
 """One of many that write to a store at once: writer.py DATABASE NAME COUNT
 
 Says "ready", waits for a line, appends one event at a time and prints how many milliseconds each took until it was
-acknowledged.
+acknowledged. It stays until its input ends: interpreters that end would take the cores from those that still write.
 """
 
 import asyncio
@@ -29,7 +29,8 @@ async def main(path: str, name: str, count: int) -> None:
             began = time.monotonic()
             await store.append(name, me, Batch(events=(event,)))
             took.append((time.monotonic() - began) * 1000)
-    print(msgspec.json.encode(took).decode())
+        print(msgspec.json.encode(took).decode(), flush=True)
+        sys.stdin.read()
 
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

@@ -26,7 +26,7 @@ LEFT_OUT = frozenset({"models", "logs", "cache", "sandbox", "backups", "debug", 
 """What can be fetched or made again, and what says nothing to anybody else."""
 OF_PROFILES = frozenset({"profiles", "active_profile"})
 QUICK = frozenset({"config.yaml", "SOUL.md", "memories", "skills", "cron", DATABASE}) | SECRET
-ENDS = (".lock", ".part", "-wal", "-shm")
+ENDS = (".lock", ".queue", ".part", "-wal", "-shm")
 BOUNDS = Bounds(members=2_000_000, size=1 << 38)
 
 
