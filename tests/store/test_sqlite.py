@@ -1,10 +1,12 @@
 """The store keeps what it acknowledged, shares one database among processes, and tells plainly when it cannot."""
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -28,9 +30,10 @@ from hermes.protocol.items import Reply, Text, ToolCall
 from hermes.protocol.ops import Say
 from hermes.protocol.store import Batch, JournalRow, SessionRow, ToolUse, Totals, UsageRow
 from hermes.protocol.terminals import ProcessInfo
+from hermes.store import lane, schema, usage
 from hermes.store import owner as owners
-from hermes.store import schema, usage
 from hermes.store.sqlite import SqliteStore, make_blob
+from hermes.store.turns import Turns
 
 ME = owners.this_process()
 
@@ -218,6 +221,44 @@ async def test_a_migration_makes_a_backup_first_and_is_all_or_nothing(tmp_path, 
     backup = apsw.Connection(str(tmp_path / f"state.db.schema-{before}.backup"))
     assert backup.execute("SELECT count(*) FROM events").fetchall() == [(1,)]
     assert backup.execute("PRAGMA user_version").fetchall() == [(before,)]
+
+
+async def test_a_backup_that_has_no_log_yet_is_written_to_at_once(tmp_path):
+    path = tmp_path / "state.db"
+    async with SqliteStore(path) as store:
+        await store.create(row(), Batch(), ME)
+    connection = apsw.Connection(str(path))
+    assert connection.execute("PRAGMA journal_mode=DELETE").fetchall() == [("delete",)]
+    connection.close()
+    async with SqliteStore(path) as store:
+        await store.append("s1", ME, Batch(events=(event(1),)))
+        assert await store.events("s1") == [event(1)]
+
+
+async def test_a_database_is_read_while_another_process_is_suspended_in_its_turn(store, tmp_path):
+    await store.append("s1", ME, Batch(events=(event(1),)))
+    with closing(Turns(store.path)) as turns, turns.mine():
+        async with SqliteStore(store.path) as other:
+            assert await other.events("s1") == [event(1)]
+
+
+async def test_after_a_disk_that_failed_nothing_more_is_acknowledged(store, monkeypatch):
+    def failing(file: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(lane, "put_on_disk", failing)
+        with pytest.raises(StoreError, match=r"cannot be brought to disk \(Input/output error\): check the disk"):
+            await store.append("s1", ME, Batch(events=(event(1),)))
+    with pytest.raises(StoreError, match="start Hermes again"):
+        await store.append("s1", ME, Batch(events=(event(2),)))
+    assert len(await store.events("s1")) <= 1
+
+
+async def test_rows_for_a_log_that_somebody_removed_are_not_acknowledged(store):
+    store.path.with_name("state.db-wal").unlink()
+    with pytest.raises(StoreError, match="was replaced or removed while it was in use: start Hermes again"):
+        await store.append("s1", ME, Batch(events=(event(1),)))
 
 
 async def test_a_file_that_is_no_database_is_left_alone(tmp_path):

@@ -1,5 +1,6 @@
 """Processes that write take turns in the order in which they came, one at a time, whoever dies among them."""
 
+import fcntl
 import subprocess
 import sys
 import time
@@ -125,6 +126,20 @@ def test_only_one_at_a_time_has_its_turn(path):
     for thread in threads:
         thread.join()
     assert tally.read_text() == "800"
+
+
+def test_where_bytes_cannot_be_locked_the_lock_does_alone(path, monkeypatch):
+    for name in ("F_OFD_GETLK", "F_OFD_SETLK", "F_OFD_SETLKW"):
+        monkeypatch.setattr(fcntl, name, 9_999)  # the kernel knows no such call
+    came: list[str] = []
+    with closing(Turns(path)) as turns:
+        for _ in range(3):
+            with turns.mine():
+                waiting = ask(path, "waited", came)
+                waiting.join(0.05)
+                assert waiting.is_alive()
+            waiting.join(PATIENCE)
+    assert came == ["waited"] * 3
 
 
 @pytest.mark.parametrize("content", [None, b"\xff" * 4, b"\n"])

@@ -46,7 +46,7 @@ class Changes:
 
 
 def _written(path: str) -> tuple[int, int]:
-    """What tells one state of a file from another; it is never opened, for closing it would drop SQLite's locks."""
+    """What tells one state of a file from another; to open it would tell no more."""
     try:
         found = os.stat(path)
     except OSError:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import apsw
 
 from hermes.protocol.errors import DiskFull, StoreError
-from hermes.store.schema import open_database, open_without_writing
+from hermes.store.schema import open_current, open_database, open_without_writing
 from hermes.store.turns import Turns
 
 T = TypeVar("T")
@@ -139,13 +139,19 @@ class Lane:
 
     def _open(self) -> apsw.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._turns.mine():
-            fresh = not self.path.exists()
-            connection, self.readonly = open_database(self.path)
-            if fresh:
-                self.path.chmod(0o600)
-            if not self.readonly:
+        connection = open_current(self.path)
+        if connection is None:
+            with self._turns.mine():
+                fresh = not self.path.exists()
+                connection, self.readonly = open_database(self.path)
+                if fresh:
+                    self.path.chmod(0o600)
+        if not self.readonly:
+            try:
                 self._log = os.open(f"{self.path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                connection.close()
+                raise
         return connection
 
     def _only_read(self, jobs: list[_Job]) -> None:
@@ -169,11 +175,25 @@ class Lane:
             with self._turns.mine():
                 together = list(filter(_Job.claim, group))
                 self._transact(connection, together)
-            # Behind our turn, so that the next can write meanwhile. Whoever is done with this knows that all of the log
-            # before its own rows is on disk too, whoever wrote it.
-            put_on_disk(self._log)
+            self._sync()
             for job in together:
                 job.done = True
+
+    def _sync(self) -> None:
+        """Bring the log to disk, behind our turn, so that the next can write meanwhile.
+
+        All of the log before our own rows is on disk then too, whoever wrote it. After a failure nobody knows what of it is,
+        and the kernel tells it only once: whatever would be acknowledged behind it could be lost.
+        """
+        try:
+            put_on_disk(self._log)
+        except OSError as error:
+            why = error.strerror or str(error)
+            self.readonly = f"{self.path} cannot be brought to disk ({why}): check the disk, then start Hermes again"
+        if os.fstat(self._log).st_nlink == 0:
+            self.readonly = f"{self.path} was replaced or removed while it was in use: start Hermes again"
+        if self.readonly:
+            raise StoreError(self.readonly)
 
     def _transact(self, connection: apsw.Connection, jobs: list[_Job]) -> None:
         """All jobs in one transaction; one that fails leaves the others whole."""

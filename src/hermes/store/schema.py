@@ -43,13 +43,34 @@ MIGRATIONS = (
     skills.TABLES,
 )
 VERSION = len(MIGRATIONS)
+BUSY = 10_000
+"""Milliseconds that SQLite waits for a lock of its own."""
+OF_FILE = ("page_size=8192", "journal_mode=WAL")
+"""Pages of 8 KB waste less of themselves on items of some KB than the usual 4."""
+OF_CONNECTION = ("synchronous=NORMAL", "temp_store=MEMORY")
+"""NORMAL leaves the log's way to the disk after a commit to the lane, which sees to it before it acknowledges."""
+
+
+def open_current(path: Path) -> apsw.Connection | None:
+    """A connection to a database that nothing has to be done to first; None if it is not there, or not like that."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.Error:
+        return None
+    with contextlib.suppress(apsw.Error):
+        connection.set_busy_timeout(BUSY)
+        if _version(connection) == VERSION and connection.execute("PRAGMA journal_mode").fetchall() == [("wal",)]:
+            _set(connection, OF_CONNECTION)
+            return connection
+    connection.close()
+    return None
 
 
 def open_database(path: Path) -> tuple[apsw.Connection, str]:
     """A connection to the database at its newest schema, and why it is read-only if it is ('' if it is not)."""
     connection = apsw.Connection(str(path))
     try:
-        connection.set_busy_timeout(10_000)
+        connection.set_busy_timeout(BUSY)
         found = _version(connection)
         if found > VERSION:
             connection.close()
@@ -58,13 +79,10 @@ def open_database(path: Path) -> tuple[apsw.Connection, str]:
                 f"{path} was written by a newer Hermes (schema {found}, this one knows {VERSION}): "
                 "it is open for reading only; update Hermes to write"
             )
-        # WAL mode and page size are properties of the file, the others of the connection. Pages of 8 KB waste less of
-        # themselves on items of some KB than the usual 4. NORMAL leaves the log's way to the disk after a commit to the
-        # lane, which sees to it before it acknowledges. apsw runs a pragma only as its rows are read.
-        for pragma in ("page_size=8192", "journal_mode=WAL", "synchronous=NORMAL", "temp_store=MEMORY"):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
+        _set(connection, OF_FILE + OF_CONNECTION)
         if found < VERSION:
             _migrate(connection, path)
+        _version(connection)  # a database that has just got a log has its file only after it was read
         return connection, ""
     except BaseException:
         connection.close()
@@ -81,6 +99,11 @@ def open_without_writing(path: Path) -> apsw.Connection:
         return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs="unix-excl")
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
+
+
+def _set(connection: apsw.Connection, pragmas: tuple[str, ...]) -> None:
+    for pragma in pragmas:
+        connection.execute(f"PRAGMA {pragma}").fetchall()  # apsw runs a pragma only as its rows are read
 
 
 def _version(connection: apsw.Connection) -> int:

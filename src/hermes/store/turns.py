@@ -7,14 +7,16 @@ the other, only to stand behind again. Some were overtaken 30 times and more, an
 
 So those who find it taken draw a number from a second file (`.queue`), hold the byte of that number until their turn is
 over, and wait for the byte before it. Only one waits for each byte, so nobody is overtaken. The byte of a process that dies
-is freed too, and the next moves up; what it moves up to is still the lock. The order is a courtesy: where it cannot be had,
-the lock does alone. A process that is suspended in line holds up those behind it, as one that is suspended in its turn does.
+is freed too, and the next goes to the lock, past those before the dead one; the lock still lets only one in. The order is a
+courtesy: where it cannot be had, the lock does alone. A process that is suspended in line holds up those behind it, as one
+that is suspended in its turn does.
 """
 
 import contextlib
 import fcntl
 import os
 import struct
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,23 +48,24 @@ class Turns:
         """Wait for our turn, and have it."""
         if self._lock < 0:
             self._open()
-        waited = self._queue >= 0 and not self._at_once()
-        if waited:
-            with contextlib.suppress(OSError):
-                self._stand_in_line()
-        if waited or self._queue < 0:
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        in_line = self._queue >= 0 and not self._at_once()
         try:
+            if in_line:
+                with contextlib.suppress(OSError):
+                    self._stand_in_line()
+            if in_line or self._queue < 0:
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
             yield
         finally:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
-            if waited:
-                self._bytes(fcntl.F_OFD_SETLK, fcntl.F_UNLCK, _DRAWING, 0)
+            if in_line:
+                with contextlib.suppress(OSError):
+                    self._bytes(fcntl.F_OFD_SETLK, fcntl.F_UNLCK, _DRAWING, 0)
 
     def _open(self) -> None:
         flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
         self._lock = os.open(f"{self._path}.lock", flags, 0o600)
-        if hasattr(fcntl, "F_OFD_SETLK"):  # on Linux
+        if sys.platform == "linux":
             with contextlib.suppress(OSError):
                 self._queue = os.open(f"{self._path}.queue", flags, 0o600)
 
