@@ -61,6 +61,16 @@ async def test_escape_ends_the_turn_and_what_was_said_so_far_stays(tmp_path):
         assert any(isinstance(item, Said) and item.text.startswith("word") for item in one.front.session.history.view())
 
 
+async def test_the_word_that_a_turn_is_interrupted_goes_with_the_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr("hermes.tui.desk.TWICE", 60.0)
+    async with person(tmp_path, [Reply("word " * 20, endless=True)]) as one:
+        await one.types("go")
+        await one.sees("word word")
+        await one.pilot.press("ctrl+c")
+        await one.sees("■ interrupted")
+        await one.until(lambda: "again leaves" not in one.seen)
+
+
 async def test_ctrl_c_twice_leaves(tmp_path):
     async with person(tmp_path) as one:
         await one.pilot.press("ctrl+c")

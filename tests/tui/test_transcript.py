@@ -2,7 +2,7 @@
 
 from textual.widgets import TextArea
 
-from hermes.protocol.events import Event, ItemDelta, ItemDone, ItemStarted
+from hermes.protocol.events import Event, ItemDelta, ItemDone, ItemStarted, TurnEnded
 from hermes.protocol.items import Reply as Said
 from hermes.protocol.items import Text, Thought, ToolCall, UserMessage
 from tests.services.script import Reply, call
@@ -177,3 +177,41 @@ async def test_a_letter_on_the_page_goes_back_to_the_box(tmp_path):
         await one.sees("● tool1")
         await one.pilot.press("shift+tab", "x", "y")
         await one.until(lambda: one.screen.prompt.text == "xy")
+
+
+async def test_the_end_of_a_turn_is_seen_while_much_of_its_answer_is_still_to_be_drawn(tmp_path):
+    async with person(tmp_path) as one:
+        text = "".join(f"line {number}\n\n" for number in range(1_500))
+        reply = Said(id="r", turn=1, step=1, index=0, text="", status="running")
+        see(one, ItemStarted(reply), ItemDelta("r", "text", 0, text))
+        await one.sees("characters more")
+        see(one, ItemDone(Said(id="r", turn=1, step=1, index=0, text=text)), TurnEnded("interrupted"))
+        await one.sees("■ interrupted")
+        assert one.front.page.behind and "line 1499" not in one.front.page.text()
+        await one.until(lambda: not one.front.page.behind)
+        await one.sees("line 1499", "■ interrupted")
+        assert one.page.count("line ") == 1_500 and "characters more" not in one.page
+
+
+async def test_who_reads_further_up_stays_there_while_a_long_answer_is_drawn_anew(tmp_path):
+    async with person(tmp_path) as one:
+        text = "".join(f"line {number}\n\n" for number in range(500))
+        see(one, ItemDone(Said(id="r", turn=1, step=1, index=0, text=text)))
+        await one.sees("line 499")
+        transcript = one.screen.transcript
+        transcript.scroll_to(y=900, animate=False)
+        await one.sees("line 450")
+        await one.pilot.resize_terminal(80, 30)
+        await one.until(lambda: not one.front.page.behind)
+        await one.sees("line 450")
+        assert transcript.scroll_offset.y == 900
+
+
+async def test_what_is_drawn_at_once_is_drawn_soon_no_more(tmp_path):
+    async with person(tmp_path) as one:
+        see(one, ItemDone(Said(id="r", turn=1, step=1, index=0, text="line\n\n" * 500)))
+        transcript = one.screen.transcript
+        for _ in range(5):
+            transcript.draw()
+        waiting = [timer for timer in transcript._timers if timer._task is not None and not timer._task.done()]
+        assert len(waiting) == 1

@@ -17,10 +17,11 @@ from typing import Literal
 from msgspec import Struct
 from textual.content import Content
 
+from hermes.commands.numbers import short
 from hermes.commands.transcript import speaker
 from hermes.commands.words import MARKS, first_lines, harmless
 from hermes.protocol.items import Plan, Text, UserMessage, text_of
-from hermes.tui.flow import FlowingText
+from hermes.tui.flow import FlowingText, next_portion
 from hermes.tui.markdown import Markdown
 from hermes.tui.wrapping import BLANK, cut, styled, wrap
 
@@ -59,6 +60,8 @@ class Block(ABC):
     part: Part = ""
     gap = True
     """Whether an empty line keeps it apart from what stands before and behind it."""
+    behind = False
+    """Whether there is more of it than its lines show: they are asked for again."""
 
     def __init__(self) -> None:
         self.state: State | None = None
@@ -118,13 +121,18 @@ class Said(Block):
 
 
 class Growing(Block):
-    """A text of the model, as far as it has come; `length` counts its characters as they came."""
+    """A text of the model, as far as it has come; `length` counts its characters as they came.
+
+    Its lines take it in by portions, so that no drawing takes long, however much of it came since the last one.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.length = 0
         self.running = True
         self._pieces: list[str] = []
+        self._taken = ""
+        self._width = 0
 
     @property
     def text(self) -> str:
@@ -140,6 +148,15 @@ class Growing(Block):
         """The whole of it."""
         self.length, self._pieces, self.running = len(text), [harmless(text)], False
 
+    def _portion(self, text: str, width: int) -> tuple[str, list[Content]]:
+        """The text as far as its lines go by now, and a line that stands for the rest of it."""
+        if width != self._width or not text.startswith(self._taken):
+            self._taken, self._width = "", width
+        self._taken = text[: next_portion(text, len(self._taken))]
+        rest = len(text) - len(self._taken)
+        self.behind = rest > 0
+        return self._taken, [styled(f"… {short(rest)} characters more", "$hermes-dim")] if rest else []
+
 
 class Answer(Growing):
     def __init__(self) -> None:
@@ -147,8 +164,8 @@ class Answer(Growing):
         self._markdown = Markdown()
 
     def lines(self, width: int, view: View) -> list[Content]:
-        self._markdown.text = self.text.strip("\n")
-        lines = self._markdown.lines(width)
+        self._markdown.text, more = self._portion(self.text.strip("\n"), width)
+        lines = [*self._markdown.lines(width), *more]
         stamp = styled(self.stamp(view), "$hermes-dim")
         head = Content(" ").join(part for part in (stamp, styled(view.label, "bold $primary")) if part)
         return [head, *lines] if head and lines else lines
@@ -170,10 +187,12 @@ class Thinking(Growing):
         if not text:
             return []
         if self.shown(view) == "folded":
+            self.behind = False
             first = text[:FOLDED_LOOK].split("\n")[0].replace("**", "")
             more = "…" if self.running or len(text) > len(first) else ""
             return [cut(styled(f"▸ thought: {first}{more}", "italic $hermes-dim"), width)]
-        return self._flowing.lines(text, width)
+        taken, more = self._portion(text, width)
+        return [*self._flowing.lines(taken, width), *more]
 
 
 class Told(Block):

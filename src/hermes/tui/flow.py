@@ -13,6 +13,8 @@ PIECE = 1_000
 """Characters after which a piece may end."""
 PLACES = 8
 """Places in the second thousand that are looked at, before a piece ends where it must."""
+PORTION, PORTION_LINES = 2_000, 100
+"""Characters and lines of a text that one drawing takes in: some ten milliseconds of work, whatever they hold."""
 _gap = re.compile(r"(?<=[^\s\\])\s(?=\S)")
 _code = re.compile(r"(`+)[^`]+\1")
 _mark = re.compile(r"\*+|~~|(?<![^\W_])_+|_+(?![^\W_])")
@@ -33,6 +35,18 @@ def next_cut(text: str) -> int:
         return 0
     found = _gap.search(text, 2 * PIECE, 3 * PIECE)
     return found.start() if found else 3 * PIECE
+
+
+def next_portion(text: str, start: int) -> int:
+    """Where the portion that begins at `start` ends: behind a whole line, if there is one and more follows."""
+    end = min(len(text), start + PORTION)
+    at = start
+    for _ in range(PORTION_LINES):
+        found = text.find("\n", at, end)
+        if found < 0:
+            return at if start < at and end < len(text) else end
+        at = found + 1
+    return at
 
 
 def _is_closed(text: str) -> bool:

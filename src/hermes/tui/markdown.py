@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -9,7 +10,7 @@ from textual.content import Content
 from hermes.tui.code import code, code_parts, drawn
 from hermes.tui.flow import Flow, next_cut
 from hermes.tui.inline import inline
-from hermes.tui.tables import table
+from hermes.tui.tables import columns, table
 from hermes.tui.wrapping import BLANK, styled, wrap
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 WORD = "x"
 """Stands in the place of the beginning of a paragraph: whatever follows a word goes on with it."""
+PART = 1_000
+"""Characters after which the next item of a list begins a new part, and twice as many for a row of a table. What follows a
+part does not change it."""
+LONGEST_BLOCK = 15_000
+"""Characters after which anything else that does not end may be cut, a single item of a list too."""
 HEADINGS = {"h1": "bold underline $primary", "h2": "bold $primary", "h3": "bold $secondary"}
 
 
@@ -25,7 +31,7 @@ class Markdown:
     """A text that may grow, and its lines at the width that was last asked for.
 
     Once the beginning of the last block is settled, `_lead` stands in its place when the rest is parsed, and `_flow` has its
-    open line if it is a paragraph.
+    open line if it is a paragraph. Of a list `_items` counts those that are settled, of a table `_columns` has their widths.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -36,22 +42,37 @@ class Markdown:
         self._width = width
         self._before = ""
         self._settled = 0
+        self._start_block()
+        self._lines: list[Content] = []
+
+    def _start_block(self) -> None:
         self._lead = ""
         self._flow: Flow | None = None
-        self._lines: list[Content] = []
+        self._goes_on = False
+        self._items = 0
+        self._columns: list[int] = []
 
     def lines(self, width: int) -> list[Content]:
         if width != self._width or not self.text.startswith(self._before):
             self._begin(width)
         self._before = self.text
-        *done, (start, last) = _blocks(self._lead + self.text[self._settled :])
-        if done:
-            self._settled += start - len(self._lead)
-        for _, tokens in done:
-            self._lines += self._block(tokens)
-            self._lead, self._flow = "", None
-        rest = self._last(last) if last else []
+        rest = self._take()
         return self._lines + rest
+
+    def _take(self) -> list[Content]:
+        """Keep the lines of the blocks that are finished; gives those of the last one that are not."""
+        source = self._lead + self.text[self._settled :]
+        blocks = _blocks(source)
+        start, last = blocks[-1]
+        if len(blocks) > 1:
+            self._settled += start - len(self._lead)
+        for (begin, tokens), (end, _) in pairwise(blocks):
+            begin += len(self._lead)
+            if settled := self._settle_parts(tokens, source[begin:end]):
+                tokens = _parser().parse(self._lead + source[begin + settled : end])
+            self._lines += self._block(tokens)
+            self._start_block()
+        return self._last(last) if last else []
 
     def _last(self, tokens: "list[Token]") -> list[Content]:
         """Keep the lines of the last block that are finished, and give the others."""
@@ -65,15 +86,49 @@ class Markdown:
             return lines
         if tokens[0].type == "fence" and (self._lead or source.startswith(tokens[0].markup)):
             self._settle_code(tokens[0], source)
+        elif settled := self._settle_parts(tokens, source) or self._cut_off(tokens, source):
+            self._settled += settled
+            return self._take()
         return self._block(tokens)
 
     def _block(self, tokens: "list[Token]") -> list[Content]:
         """The lines of a block, or of the end of one whose beginning is settled."""
         if self._flow is not None or tokens[0].type == "paragraph_open":
             return self._paragraph(tokens)[1]
+        if tokens[0].type == "table_open":
+            return self._apart(table(tokens[1:-1], self._width, self._columns))
         if self._lead and not tokens[0].content:
             return []
+        if self._items:
+            tokens[0].attrs["start"] = self._items + 1
         return self._apart(_draw(tokens, self._width))
+
+    def _settle_parts(self, tokens: "list[Token]", source: str) -> int:
+        """Keep the parts of a list or a table that are finished; gives their length."""
+        kind, settled = tokens[0].type, 0
+        if self._flow is not None or kind not in NEXT_PART:
+            return 0
+        while cut := NEXT_PART[kind](source[settled:]):
+            part = _parser().parse(self._lead + source[settled : settled + cut])
+            self._lines += self._block(part)
+            if kind == "table_open":
+                self._lead = self._lead or _head(source)
+                self._columns = columns(part, self._width, self._columns)
+            self._goes_on = True
+            self._items = _number(part[0]) - 1 + sum(map(_is_item, part))
+            settled += cut
+        return settled
+
+    def _cut_off(self, tokens: "list[Token]", source: str) -> int:
+        """Keep the beginning of a block that does not end, and begin anew with the rest; gives its length."""
+        if len(source) < 2 * LONGEST_BLOCK or tokens[0].type == "fence":
+            return 0
+        ends = (source.find(end, LONGEST_BLOCK, 2 * LONGEST_BLOCK) for end in "\n ")
+        length = next((end + 1 for end in ends if end > 0), LONGEST_BLOCK)
+        self._lines += self._block(_parser().parse(self._lead + source[:length]))
+        self._start_block()
+        self._goes_on = True
+        return length
 
     def _settle_code(self, token: "Token", source: str) -> None:
         """Keep the parts of a block of code that are finished; the token has what follows them."""
@@ -102,7 +157,7 @@ class Markdown:
 
     def _apart(self, lines: list[Content]) -> list[Content]:
         """With an empty line before them, unless they come first."""
-        return [BLANK, *lines] if self._lines and not self._lead else lines
+        return [BLANK, *lines] if self._lines and not (self._lead or self._goes_on) else lines
 
 
 def warm_up() -> None:
@@ -128,6 +183,46 @@ def _blocks(text: str) -> "list[tuple[int, list[Token]]]":
             found.append((starts[token.map[0]] if token.map else 0, []))
         found[-1][1].append(token)
     return found or [(0, [])]
+
+
+def _next_item(text: str) -> int:
+    """Where the next part of a list begins; 0 if there is none. A line that is not whole yet may become anything."""
+    for reach in (4 * PART, 2 * LONGEST_BLOCK):
+        near = text[:reach]
+        whole = near.rfind("\n") + 1
+        if whole <= PART:
+            continue
+        at = [0, *accumulate(len(line) + 1 for line in near.split("\n"))]
+        starts = (at[token.map[0]] for token in _parser().parse(near) if token.map and _is_item(token))
+        if found := next((start for start in starts if PART <= start < min(whole, LONGEST_BLOCK)), 0):
+            return found
+        if near == text:
+            break
+    return 0
+
+
+def _next_row(text: str) -> int:
+    """Where the next part of a table begins; 0 if there is none."""
+    return text.find("\n", 2 * PART) + 1
+
+
+NEXT_PART = {"bullet_list_open": _next_item, "ordered_list_open": _next_item, "table_open": _next_row}
+
+
+def _head(table: str) -> str:
+    """The line of names of a table and the one below it."""
+    names, rule, *_ = table.lstrip().split("\n", 2)
+    return f"{names}\n{rule}\n"
+
+
+def _is_item(token: "Token") -> bool:
+    """Whether an item of an outermost list begins here."""
+    return token.type == "list_item_open" and token.level == 1
+
+
+def _number(opening: "Token") -> int:
+    """The number of the first item of a list."""
+    return int(opening.attrs.get("start", 1))
 
 
 def _words(text: str) -> Content:
@@ -179,7 +274,7 @@ def _block(tokens: "Sequence[Token]", width: int) -> list[Content]:
 
 def _list(opening: "Token", tokens: "Sequence[Token]", width: int) -> list[Content]:
     lines: list[Content] = []
-    number = int(opening.attrs.get("start", 1) or 0) if opening.type == "ordered_list_open" else None
+    number = _number(opening) if opening.type == "ordered_list_open" else None
     for item in _groups(tokens):
         mark = "• " if number is None else f"{number}. "
         number = None if number is None else number + 1

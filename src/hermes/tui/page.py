@@ -50,6 +50,11 @@ class Page:
         """Whether the oldest block is laid out."""
         return self._first == 0
 
+    @property
+    def behind(self) -> bool:
+        """Whether something is still to be laid out."""
+        return bool(self._changed)
+
     def lay_out(self, width: int, view: View) -> None:
         """Make lines of another width or another view."""
         if (width, view) != (self._width, self._view):
@@ -59,7 +64,8 @@ class Page:
     def update(self, *, trim: bool = True) -> int:
         """Lay out what is new or changed; returns the first line that is different.
 
-        With `trim` the oldest blocks give way when there are too many.
+        Of a block that has much new text a portion is laid out, and the page is `behind`. With `trim` the oldest blocks give
+        way when there are too many.
         """
         total, first = len(self.blocks), self.height
         if not self._laid_out:
@@ -79,7 +85,7 @@ class Page:
                 before, self._lines[place] = self._lines[place], self._drawn(index)
                 if place < len(self._starts):
                     first = min(first, self._starts[place] + _same(before, self._lines[place]))
-        self._changed.clear()
+        self._changed = {index for index in self._changed if index >= self._first and self._is_behind(index)}
         self._count()
         return first
 
@@ -91,6 +97,8 @@ class Page:
         self._lines[:0] = [[] for _ in range(older)]
         for index in range(start, start + older + 1):
             self._lines[index - start] = self._drawn(index)
+            while self._is_behind(index):  # whoever reads below must not be moved by what would grow above
+                self._lines[index - start] = self._drawn(index)
         before = self.height
         self._count()
         return self.height - before
@@ -133,6 +141,10 @@ class Page:
         before = next((n for n in range(index - 1, self._first - 1, -1) if self._lines[n - self._first]), None)
         apart = before is not None and not self._view.compact and (block.gap or self.blocks[before].gap)
         return [BLANK, *lines] if lines and apart else lines
+
+    def _is_behind(self, index: int) -> bool:
+        block = self.blocks[index]
+        return block.behind and block.shown(self._view) != "hidden"
 
     def _count(self) -> None:
         at, self._starts = 0, []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding
+from textual.timer import Timer
 
 from hermes.commands.registry import Completion
 from hermes.config import Settings
@@ -64,6 +65,7 @@ class HermesScreen(App[int]):
         self.error: Exception | None = None
         self._start = start
         self._early: list[PromptBox.Submitted] = []
+        self._fading: Timer | None = None
         self._dress()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -203,8 +205,10 @@ class HermesScreen(App[int]):
 
     def note(self, text: str, seconds: float) -> None:
         """A word beside the activity, for a while."""
+        if self._fading is not None:
+            self._fading.stop()
         self.activity.say(text)
-        self.set_timer(seconds, lambda: self.activity.say(""))
+        self._fading = self.set_timer(seconds, lambda: self.activity.say(""))
 
     def tell_progress(self, done: int, total: int, note: str) -> None:
         """How far a download is."""

@@ -126,6 +126,9 @@ class Activity(Widget):
         self._timer = self.set_interval(FRAME, self.refresh, pause=True)
 
     def show(self, work: Work | None) -> None:
+        """What is at work now; a word beside it goes when that has ended."""
+        if work is None and self._work is not None:
+            self._note = ""
         self._work = work
         if work is None:
             self._timer.pause()

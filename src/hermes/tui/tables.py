@@ -15,18 +15,25 @@ GAP = " │ "
 NARROWEST = 4
 
 
-def table(tokens: "Sequence[Token]", width: int) -> list[Content]:
-    rows = _rows(tokens)
-    columns = max(map(len, rows), default=0)
-    rows = [[*row, *[Content("")] * (columns - len(row))] for row in rows]
-    widths = _widths([max(row[n].cell_length for row in rows) for n in range(columns)], width)
-    sides = [*_sides(tokens), *["left"] * columns][:columns]
-    head, *body = rows
-    rule = styled("─┼─".join("─" * one for one in widths), "$hermes-dim")
-    lines = [*_drawn([cell.stylize_before("bold") for cell in head], widths, sides), rule]
+def table(tokens: "Sequence[Token]", width: int, before: Sequence[int] = ()) -> list[Content]:
+    """The lines of a table, or of a part that goes on below one with the columns `before`, without a head of its own."""
+    head, *body = _rows(tokens)
+    widths = columns(tokens, width, before)
+    sides = [*_sides(tokens), *["left"] * len(widths)][: len(widths)]
+    lines: list[Content] = []
+    if not before:
+        rule = styled("─┼─".join("─" * one for one in widths), "$hermes-dim")
+        lines = [*_drawn([cell.stylize_before("bold") for cell in head], widths, sides), rule]
     for row in body:
         lines += _drawn(row, widths, sides)
     return lines
+
+
+def columns(tokens: "Sequence[Token]", width: int, before: Sequence[int] = ()) -> list[int]:
+    """How wide the columns of a table are; those of a part are no narrower than `before`, if there is room."""
+    rows = _rows(tokens)
+    wanted = [max(cell.cell_length for cell in column) for column in zip(*rows, strict=True)]
+    return _widths([max(pair) for pair in zip(wanted, before or wanted, strict=True)], width)
 
 
 def _rows(tokens: "Sequence[Token]") -> list[list[Content]]:
@@ -54,7 +61,7 @@ def _widths(wanted: list[int], width: int) -> list[int]:
     return widths
 
 
-def _drawn(row: list[Content], widths: list[int], sides: list[str]) -> list[Content]:
+def _drawn(row: list[Content], widths: Sequence[int], sides: list[str]) -> list[Content]:
     cells = [cell.wrap(width) for cell, width in zip(row, widths, strict=True)]
     lines: list[Content] = []
     for number in range(max(map(len, cells))):

@@ -11,6 +11,7 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.timer import Timer
 
 from hermes.tui.blocks import Block, View
 from hermes.tui.page import Page
@@ -65,7 +66,7 @@ class Transcript(ScrollView, can_focus=True):
         super().__init__()
         self._page, self._view = page, view
         self._chosen: Block | None = None
-        self._waits = False
+        self._next: Timer | None = None
         self._follows = True
         self._typed = self._took = 0.0
         self._strips: dict[int, tuple[Content, Strip]] = {}
@@ -96,18 +97,19 @@ class Transcript(ScrollView, can_focus=True):
 
     def soon(self) -> None:
         """Draw what has changed, with what changes in the next moment."""
-        if not self._waits and self.is_attached:
-            self._waits = True
+        if self._next is None and self.is_attached:
             types = time.monotonic() - self._typed < TYPING
-            self.set_timer(max(TYPING_BEAT if types else BEAT, REST * self._took), self.draw)
+            self._next = self.set_timer(max(TYPING_BEAT if types else BEAT, REST * self._took), self.draw)
 
     def make_way(self) -> None:
         """Somebody has pressed a key."""
         self._typed = time.monotonic()
 
     def draw(self) -> None:
-        """Draw what has changed."""
-        self._waits = False
+        """Draw what has changed; of much that is new a portion, and the next one soon."""
+        if self._next is not None:
+            self._next.stop()
+            self._next = None
         width = self.scrollable_content_region.width
         if width <= 0:
             return
@@ -115,11 +117,15 @@ class Transcript(ScrollView, can_focus=True):
         self._page.lay_out(width, self._view)
         first = self._page.update(trim=self._follows)
         self._took = time.thread_time() - began
-        self.virtual_size = Size(width, self._page.height)
+        # Who reads further up stays there while the lines below are made anew.
+        kept = self.virtual_size.height if self._page.behind and not self._follows else 0
+        self.virtual_size = Size(width, max(kept, self._page.height))
         if self._follows:
             # Forced: the scrollbar, which would allow it, comes only with the next layout.
             self.scroll_end(animate=False, immediate=True, force=True)
         self.refresh_lines(first, max(before, self._page.height) - first)
+        if self._page.behind:
+            self.soon()
 
     def watch_virtual_size(self, size: Size) -> None:
         self._scroll_update(size)
