@@ -170,7 +170,14 @@ async def test_what_is_inferred_waits_for_a_second_sighting(tmp_path):
             await until(me, lambda n=turn: _reviews(me, n + 1))
             [row] = await entries(me)
             assert (row.state, row.sightings) == (("pending", 1), ("active", 2))[turn]
-    assert "VPN" in (tmp_path / "home/memories/MEMORY.md").read_text()
+            if row.state == "active":
+                await until(me, lambda: _is_written(tmp_path, "VPN"))
+
+
+async def _is_written(folder: Path, words: str) -> bool:
+    """The file follows its commit."""
+    notes = folder / "home/memories/MEMORY.md"
+    return notes.exists() and words in notes.read_text()
 
 
 async def _reviews(me: Person, count: int) -> bool:

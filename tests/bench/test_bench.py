@@ -23,6 +23,7 @@ ENV = {"PATH": os.environ["PATH"]}
 KINDS = ("plain", "paraphrase", "identifier", "path", "cjk")
 
 
+@pytest.mark.timeout(300)
 def test_a_quick_run_makes_the_whole_table(tmp_path, capsys):
     assert bench.main(["--quick", "--json", str(tmp_path / "rows.json")]) == 0
     out, err = capsys.readouterr()

@@ -23,12 +23,13 @@ TEXT = 'first line\nsecond line: ü, 漢字, "quotes"\n'
 pytestmark = [pytest.mark.needs(str(NODE), str(LLMOCK)), pytest.mark.parametrize("dialect", DIALECTS)]
 
 
-def fixture(words: str, response: dict[str, Any], **match: Any) -> dict[str, Any]:
-    return {"match": {"userMessage": words, **match}, "response": response}
+def fixture(words: str, response: dict[str, Any], pause: int = 5, **match: Any) -> dict[str, Any]:
+    """An answer to these words, with so many milliseconds between its pieces."""
+    return {"match": {"userMessage": words, **match}, "response": response, "latency": pause}
 
 
 FIXTURES = [
-    fixture("hello", {"content": HELLO, "reasoning": "A greeting is wanted."}),
+    fixture("hello", {"content": HELLO, "reasoning": "A greeting is wanted."}, pause=100),
     fixture("faces", {"content": FACES}),
     fixture(
         "write it",
@@ -56,7 +57,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("aimock") / "fixtures.json"
     path.write_bytes(msgspec.json.encode({"fixtures": FIXTURES}))
     server = subprocess.Popen(
-        [NODE, LLMOCK, "-p", "0", "-f", path, "-l", "5", "--strict", "--validate-on-load"],
+        [NODE, LLMOCK, "-p", "0", "-f", path, "--strict", "--validate-on-load"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

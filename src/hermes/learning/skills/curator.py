@@ -8,7 +8,7 @@ from msgspec import Struct
 from hermes.learning.skills.life import Ages, Life
 from hermes.protocol.skills import Skills
 
-RAN, PAUSED = "curator ran", "curator paused"
+BEGAN, RAN, PAUSED = "curator began", "curator ran", "curator paused"
 HOUR = 3_600.0
 
 
@@ -45,11 +45,11 @@ class Curator:
         """Whether it is time for a run, if somebody was last at work then. The first is a whole interval after the start."""
         if await self._store.noted(PAUSED):
             return False
-        ran = await self._store.noted(RAN)
-        if not ran:
-            await self._store.note(RAN, self._now())
+        since = await self._store.noted(RAN) or await self._store.noted(BEGAN)
+        if not since:
+            await self._store.note(BEGAN, self._now())
             return False
-        return self._now() - ran >= self._rhythm.interval * HOUR and self._now() - active >= self._rhythm.idle * HOUR
+        return self._now() - since >= self._rhythm.interval * HOUR and self._now() - active >= self._rhythm.idle * HOUR
 
     async def run(self) -> list[str]:
         """Tend all skills; tells what was done, nothing if another process is at it."""
