@@ -665,3 +665,64 @@ async def test_a_cancelled_checkpoint_leaves_no_git_and_the_next_one_works(desk:
     desk.put("0", "x")
     await desk.back()
     assert state_of(desk.root) == before
+
+
+# A large folder
+
+
+def held_up(desk: Desk, go: Path) -> str:
+    """A search path with a git that stores nothing until a file is there."""
+    folder = desk.home / "bin"
+    folder.mkdir()
+    wait = f'case "$*" in *update-index*) until [ -e {go} ]; do sleep 0.01; done;; esac'
+    (folder / "git").write_text(f'#!/bin/sh\n{wait}\nPATH={PATH} exec git "$@"\n')
+    (folder / "git").chmod(0o755)
+    return f"{folder}:{PATH}"
+
+
+async def test_a_checkpoint_that_lasts_says_what_is_at_work_and_how_much_it_is(desk: Desk) -> None:
+    go, search_path = desk.home / "go", held_up(desk, desk.home / "go")
+
+    def told(text: str) -> None:
+        desk.notices.append(text)
+        go.touch()
+
+    for number in range(1200):
+        desk.put(f"{number % 10}/{number}", f"{number}")
+    for _ in range(2):
+        own = str(desk.home / ".hermes")
+        desk.checkpoints = Checkpoints(own, str(desk.home), search_path, notice=told, patience=0.5)
+        async with asyncio.timeout(30):
+            await desk.change("0/0")
+        go.unlink()
+        desk.put("0/0", "changed")
+    assert desk.notices == [
+        f"taking the first checkpoint of {desk.root}: 1,200 files, once",
+        f"taking a checkpoint of {desk.root}: 1,200 files",
+    ]
+
+
+async def test_a_checkpoint_that_is_quick_says_nothing(desk: Desk) -> None:
+    desk.put("a", "1")
+    desk.checkpoints = desk.session()
+    await desk.change("a")
+    assert desk.notices == []
+
+
+async def test_the_many_files_of_a_new_folder_are_stored_in_packs_and_come_back(desk: Desk) -> None:
+    for number in range(1200):
+        desk.put(f"{number % 10}/{number}", f"{number}" * (number % 3))
+    desk.put("large", os.urandom(200_000))
+    (desk.root / "link").symlink_to("large")
+    before = state_of(desk.root)
+    await desk.change("0/0")
+    assert sum(item.is_file() for item in (desk.home / ".hermes/checkpoints/store/objects").glob("*/*")) < 100
+    for number in range(0, 1200, 7):
+        (desk.root / f"{number % 10}/{number}").unlink()
+    desk.put("large", "x")
+    await desk.back()
+    assert state_of(desk.root) == before
+    assert await desk.checkpoints.prune() == 0
+    desk.put("large", "y")
+    await desk.back(2)
+    assert state_of(desk.root) == before

@@ -43,3 +43,18 @@ async def test_a_sweep_that_cannot_be_done_now_disturbs_nobody(home: Home):
         ran = await ended(home.start("-z", "go"))
         assert (ran.code, ran.out, ran.err) == (0, "written\n", "")
     assert server.violations == []
+
+
+async def test_a_first_checkpoint_that_lasts_is_told_on_stderr_while_the_person_waits(home: Home):
+    (home.work / "a.txt").write_text("old\n")
+    slow = home.home / "slow" / "git"
+    slow.parent.mkdir()
+    wait = 'case "$*" in *update-index*) sleep 1.5;; esac'
+    slow.write_text(f'#!/bin/sh\n{wait}\nPATH={home.environ["PATH"]} exec git "$@"\n')
+    slow.chmod(0o755)
+    async with ModelServer([call("write_file", path="a.txt", content="new\n"), Reply("written")]) as server:
+        home.use(server.base_url)
+        ran = await ended(home.start("-z", "go", environ={"PATH": f"{slow.parent}:{home.environ['PATH']}"}))
+    line = f"hermes: taking the first checkpoint of {home.work.resolve()}: 1 file, once\n"
+    assert (ran.code, ran.out, ran.err) == (0, "written\n", line)
+    assert (home.work / "a.txt").read_text() == "new\n"

@@ -7,8 +7,8 @@ rollback takes a snapshot first: every byte that it overwrites or removes is in 
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from hermes.protocol.errors import ToolError, UserError
 from hermes.safety.places import inside
 from hermes.safety.rollback import Restored, Way
 from hermes.safety.shadow import GitFailed, ShadowGit
-from hermes.safety.snapshots import Limits, Note, Shelf, Snapshot, latin, unlatin
+from hermes.safety.snapshots import Counted, Limits, Note, Shelf, Snapshot, latin, unlatin
 
 _DIFF = ("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv")
 _NO_GIT = "git is not installed, so changes cannot be rolled back"
@@ -45,7 +45,8 @@ class _Taken(Struct):
 class Checkpoints:
     """Checkpoints of one session's folders, on a shelf under `home` that all sessions share.
 
-    `search_path` says where git is; `notice` gets a line for the person, once for each thing that cannot be rolled back.
+    `search_path` says where git is; `notice` gets a line for the person, once for each thing that cannot be rolled back,
+    and one while a checkpoint takes longer than `patience` seconds.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class Checkpoints:
         *,
         notice: Callable[[str], None] = lambda text: None,
         limits: Limits | None = None,
+        patience: float = 1.0,
     ) -> None:
         self._git = ShadowGit(Path(home), search_path)
         self._limits = limits or Limits()
         self._shelf = Shelf(self._git, self._limits)
         self._user_home = user_home
         self._notice = notice
+        self._patience = patience
         self._noticed: set[str] = set()
         self._taken: dict[bytes, _Taken] = {}
 
@@ -120,7 +123,8 @@ class Checkpoints:
 
     async def _take(self, root: bytes, turn: str, names: Sequence[bytes], *, whole: bool) -> None:
         note = self._note(root, turn, "before a change", whole=whole)
-        snapshot, known, why_not = await self._shelf.take(root, note, names)
+        with self._sign_of_life(root) as counted:
+            snapshot, known, why_not = await self._shelf.take(root, note, names, counted)
         self._taken[root] = _Taken(turn, whole, snapshot, known)
         where = os.fsdecode(root)
         if why_not:
@@ -138,6 +142,26 @@ class Checkpoints:
             note = replace(note, at=time.time(), turn=taken.turn)
             taken.snapshot = await self._shelf.save(root, tree, note, over=taken.snapshot.number if own else 0)
         taken.known.update(new)
+
+    @contextmanager
+    def _sign_of_life(self, root: bytes) -> Iterator[Counted]:
+        """Say what is at work if it lasts; gives what is told the number of files as soon as it is known."""
+        count = 0
+        which = "the first checkpoint" if (first := self._shelf.is_new(root)) else "a checkpoint"
+
+        def counted(files: int) -> None:
+            nonlocal count
+            count = files
+
+        def say() -> None:
+            size = f": {count:,} {'file' if count == 1 else 'files'}" if count else ""
+            self._say(f"taking {which} of {os.fsdecode(root)}{size}{', once' if first else ''}")
+
+        timer = asyncio.get_running_loop().call_later(self._patience, say)
+        try:
+            yield counted
+        finally:
+            timer.cancel()
 
     @asynccontextmanager
     async def _at_work(self, root: bytes) -> AsyncIterator[None]:

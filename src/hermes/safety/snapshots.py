@@ -5,7 +5,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from msgspec import Struct
 from hermes.config import CheckpointSettings
 from hermes.protocol.ids import new_id
 from hermes.safety.shadow import GitFailed, ShadowGit, held
+
+Counted = Callable[[int], None]
+"""Hears how many files a folder has, before any of them is read."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -141,17 +144,21 @@ class Shelf:
 
     # Taking
 
-    async def take(self, root: bytes, note: Note, named: Sequence[bytes]) -> tuple[Snapshot, set[bytes], str]:
+    async def take(
+        self, root: bytes, note: Note, named: Sequence[bytes], counted: Counted = lambda files: None
+    ) -> tuple[Snapshot, set[bytes], str]:
         """Take a snapshot; gives it, every name that it knows about, and why it is not whole if it should have been."""
         try:
-            return await self._take(root, note, named)
+            return await self._take(root, note, named, counted)
         except GitFailed:
             # An index that does not match the objects any more is made again; if it was something else, it fails again.
             (self._place(root) / "index").unlink(missing_ok=True)
-            return await self._take(root, note, named)
+            return await self._take(root, note, named, counted)
 
-    async def _take(self, root: bytes, note: Note, named: Sequence[bytes]) -> tuple[Snapshot, set[bytes], str]:
-        tree, found, why_not = await self.look(root, named, whole=note.whole)
+    async def _take(
+        self, root: bytes, note: Note, named: Sequence[bytes], counted: Counted
+    ) -> tuple[Snapshot, set[bytes], str]:
+        tree, found, why_not = await self.look(root, named, whole=note.whole, counted=counted)
         known = {*found.present, *found.skipped, *found.absent}
         note = msgspec.structs.replace(
             note,
@@ -162,24 +169,28 @@ class Shelf:
         )
         return await self.save(root, tree, note), known, why_not
 
-    async def look(self, root: bytes, named: Sequence[bytes], *, whole: bool) -> tuple[str, Found, str]:
+    async def look(
+        self, root: bytes, named: Sequence[bytes], *, whole: bool, counted: Counted = lambda files: None
+    ) -> tuple[str, Found, str]:
         """Store a folder's files as they are now; gives the tree, what was seen, and why it is not the whole folder."""
         why_not = ""
         if whole:
             async with self._index(root, keep=True) as index:
-                seen = await self._look_at_all(root, named, index)
+                seen = await self._look_at_all(root, named, index, counted)
                 if isinstance(seen, Found):
-                    return await self.git.tree(root, index, seen.present, seen.outdated), seen, ""
+                    all_new = self.is_new(root)
+                    return await self.git.tree(root, index, seen.present, seen.outdated, all_new=all_new), seen, ""
                 why_not = seen
         async with self._index(root, keep=False) as index:
             found = await asyncio.to_thread(look_at, root, (), named, self.limits.file)
             return await self.git.tree(root, index, found.present, ()), found, why_not
 
-    async def _look_at_all(self, root: bytes, named: Sequence[bytes], index: Path) -> Found | str:
+    async def _look_at_all(self, root: bytes, named: Sequence[bytes], index: Path, counted: Counted) -> Found | str:
         """Every file of a folder, those that are named included, or why that is too much."""
         listed, tracked = await asyncio.gather(self.git.names(root, self.limits.files), self.git.tracked(index))
         if listed is None:
             return f"it holds more than {self.limits.files} files"
+        counted(len(listed))
         others = sorted({*tracked, *named} - {*listed})
         # Git may have been built to see no change within a second, so what is younger is read again.
         since = index.stat().st_mtime - 2 if tracked else 0.0
@@ -238,6 +249,10 @@ class Shelf:
         for old in numbers[: max(len(numbers) + (not over) - self.limits.snapshots, 0)]:
             self._reference(root, old).unlink(missing_ok=True)
         return Snapshot(number, tree, note)
+
+    def is_new(self, root: bytes) -> bool:
+        """Whether there is no snapshot of a folder."""
+        return not self._numbers(root)
 
     async def snapshots(self, root: bytes) -> list[Snapshot]:
         """The snapshots of a folder, oldest first."""
