@@ -52,8 +52,8 @@ def test_variables_are_filled_in_and_a_missing_one_stays(tmp_path):
     ("text", "told"),
     [
         ("model: [a", "line"),
-        ("agent: {max_turns: many}", "agent.max_turns: Expected `int`"),
-        ("approvals: {mode: sometimes}", "approvals.mode: Invalid enum value 'sometimes'"),
+        ("agent: {max_turns: many}", "line 1: agent.max_turns must be a whole number, not text"),
+        ("approvals: {mode: sometimes}", "line 1: approvals.mode must be manual, smart or off, not 'sometimes'"),
         ("- a\n- b", "must hold settings"),
     ],
 )

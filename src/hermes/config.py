@@ -6,10 +6,10 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from hermes.protocol.errors import UserError
 from hermes.protocol.targets import TARGETS, Target
@@ -20,6 +20,7 @@ _profile_name = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 TRUE = {"1", "true", "yes", "on"}
 ACTIVE_PROFILE = "active_profile"
 PLAIN_PROFILE = "default"
+Times = Annotated[int, Meta(ge=1)]
 
 
 class ModelSettings(Struct, frozen=True, omit_defaults=True):
@@ -93,11 +94,47 @@ class TerminalSettings(Struct, frozen=True):
     docker_network: bool = True
 
 
+class ToolOutput(Struct, frozen=True):
+    """How much of a tool's output the model gets: bytes of a command, lines of a file, characters of each of them."""
+
+    max_bytes: Annotated[int, Meta(ge=1_000, le=150_000)] = 50_000
+    max_lines: Annotated[int, Meta(ge=1)] = 2_000
+    max_line_length: Annotated[int, Meta(ge=1)] = 2_000
+
+
+class CompressionSettings(Struct, frozen=True):
+    """Whether a conversation that fills the model's window is condensed by itself; /compress works in any case."""
+
+    enabled: bool = True
+
+
+class PromptCaching(Struct, frozen=True):
+    """How long Anthropic keeps what a prompt begins with; an hour costs more to write."""
+
+    cache_ttl: Literal["5m", "1h"] = "5m"
+
+
+class SessionSettings(Struct, frozen=True):
+    """With `auto_prune`, sessions that nobody used for `retention_days` are deleted, at most once a day."""
+
+    auto_prune: bool = False
+    retention_days: Annotated[float, Meta(ge=1)] = 90
+
+
+class LogSettings(Struct, frozen=True):
+    """From which level on Hermes logs to its files, how large one grows, and how many older ones are kept."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    max_size_mb: Annotated[float, Meta(gt=0)] = 5
+    backup_count: Annotated[int, Meta(ge=1, le=100)] = 3
+
+
 class Approvals(Struct, frozen=True):
     mode: Literal["manual", "smart", "off"] = "manual"
     timeout: float = 60
     deny: tuple[str, ...] = ()
     destructive_slash_confirm: bool = True
+    mcp_reload_confirm: bool = True
 
 
 class CheckpointSettings(Struct, frozen=True):
@@ -106,6 +143,7 @@ class CheckpointSettings(Struct, frozen=True):
     max_total_size_mb: int = 500
     max_file_size_mb: int = 10
     retention_days: int = 7
+    auto_prune: bool = True
 
 
 class Network(Struct, frozen=True):
@@ -322,6 +360,29 @@ class ToolsSettings(Struct, frozen=True):
     tool_search: ToolSearch = ToolSearch()
 
 
+class LoopCounts(Struct, frozen=True):
+    """How often is too often: the very same failure, failures of one tool in a row, the same result of the same look."""
+
+    exact_failure: Times = 2
+    same_tool_failure: Times = 3
+    no_progress: Times = 2
+
+
+class HardStopCounts(LoopCounts, frozen=True):
+    exact_failure: Times = 5
+    same_tool_failure: Times = 8
+    no_progress: Times = 5
+
+
+class ToolLoopGuardrails(Struct, frozen=True):
+    """When the model is told that its calls repeat themselves, and when such a call is not run any more."""
+
+    warnings_enabled: bool = True
+    hard_stop_enabled: bool = False
+    warn_after: LoopCounts = LoopCounts()
+    hard_stop_after: HardStopCounts = HardStopCounts()
+
+
 class GoalSettings(Struct, frozen=True):
     """How often Hermes goes on by itself towards a goal before it asks."""
 
@@ -344,6 +405,12 @@ class File(Struct, frozen=True):
     approvals: Approvals = Approvals()
     command_allowlist: tuple[tuple[str, ...] | str, ...] = ()
     checkpoints: CheckpointSettings = CheckpointSettings()
+    file_read_max_chars: Annotated[int, Meta(ge=2_000, le=150_000)] = 100_000
+    tool_output: ToolOutput = ToolOutput()
+    compression: CompressionSettings = CompressionSettings()
+    prompt_caching: PromptCaching = PromptCaching()
+    sessions: SessionSettings = SessionSettings()
+    logging: LogSettings = LogSettings()
     network: Network = Network()
     display: Display = Display()
     personalities: dict[str, str | Personality] = {}
@@ -353,6 +420,7 @@ class File(Struct, frozen=True):
     mcp_discovery_timeout: float = 1.5
     mcp: Mcp = Mcp()
     tools: ToolsSettings = ToolsSettings()
+    tool_loop_guardrails: ToolLoopGuardrails = ToolLoopGuardrails()
     memory: MemorySettings = MemorySettings()
     honcho: HonchoSettings = HonchoSettings()
     skills: SkillsSettings = SkillsSettings()
@@ -483,38 +551,32 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         data = YAML(typ="safe", pure=False).load(text)
     except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not valid YAML"
-        raise UserError(f"{path}{line}: {problem}", "mend it with: hermes config edit") from None
+        from hermes.config_faults import unreadable
+
+        line, why = unreadable(error)
+        raise UserError(f"{_at(path, line)}: {why}", "mend it with: hermes config edit") from None
     if not isinstance(data, dict):
         raise UserError(f"{path} must hold settings as `key: value` lines", "mend it with: hermes config edit")
     return data
 
 
 def convert(data: dict[str, Any], variables: Mapping[str, str], path: Path) -> File:
+    """Settings as they were read from a file, typed; UserError names the one that is wrong, and its line in the file."""
     expanded = _expand(data, variables)
     try:
         return msgspec.convert(expanded, File, strict=False)
-    except msgspec.ValidationError as error:
-        text, _, where = str(error).partition(" - at `$.")
-        key = _with_entry(where.rstrip("`"), expanded) or "a setting"
+    except msgspec.ValidationError:
+        from hermes.config_faults import key_of, line_of, misfit, named
+
+        where, why = misfit(expanded, File)
         raise UserError(
-            f"{path}: {key}: {text}", f"mend it with: hermes config edit, or hermes config unset {key}"
+            f"{_at(path, line_of(path, where, data))}: {named(where)} {why}",
+            f"mend it with: hermes config edit, or hermes config unset {key_of(where)}",
         ) from None
 
 
-def _with_entry(key: str, data: dict[str, Any]) -> str:
-    """A key that msgspec writes as servers[...].timeout, with the name of the entry that is wrong."""
-    group, gap, rest = key.partition("[...]")
-    if not gap or "." in group:
-        return key
-    for name, entry in data[group].items():
-        try:
-            msgspec.convert({group: {name: entry}}, File, strict=False)
-        except msgspec.ValidationError:
-            return f"{group}.{name}{rest}"
-    return key
+def _at(path: Path, line: int) -> str:
+    return f"{path} line {line}" if line else str(path)
 
 
 def _expand(value: Any, variables: Mapping[str, str]) -> Any:

@@ -57,6 +57,7 @@ def supply(*servers: Known, room: int | None = 1000, chosen: frozenset[str] | No
         patience=0,
         roots=tuple,
         sampler=never,
+        watched=lambda tool: tool,
     )
 
 

@@ -122,7 +122,7 @@ def test_a_key_that_hermes_does_not_know_needs_force(hermes: Hermes) -> None:
 def test_a_value_that_does_not_fit_is_refused_and_nothing_is_written(hermes: Hermes) -> None:
     hermes.write_config("timezone: Asia/Tokyo\n")
     assert hermes("config", "set", "agent.max_turns", "lots") == Ran(
-        2, "", f"hermes: {hermes.config}: agent.max_turns: Expected `int`, got `str` (nothing was changed)\n"
+        2, "", f"hermes: {hermes.config}: agent.max_turns must be a whole number, not text (nothing was changed)\n"
     )
     assert hermes("config", "set", "approvals.mode", "never").code == 2
     assert hermes("config", "set", "timezone.city", "Tokyo").err == (
@@ -249,11 +249,11 @@ def test_a_broken_file_is_shown_as_far_as_it_goes(hermes: Hermes) -> None:
     hermes.write_config(BROKEN)
     ran = hermes("config", "show")
     assert (ran.code, ran.out) == (0, f"{hermes.config}\n{hermes.home}/.env\n")
-    assert ran.err.startswith(f"hermes: {hermes.config} line 2: ")
+    assert ran.err.startswith(f"hermes: {hermes.config} line 1: ")
     hermes.write_config("agent: {max_turns: lots}\ntimezone: Asia/Tokyo\n")
     ran = hermes("config", "show")
     assert ran.out.splitlines()[1:3] == ["  agent.max_turns: lots", "  timezone: Asia/Tokyo"]
-    assert "agent.max_turns: Expected `int`, got `str`" in ran.err
+    assert "line 1: agent.max_turns must be a whole number, not text" in ran.err
 
 
 def test_a_wrong_value_is_mended_by_set_or_unset(hermes: Hermes) -> None:
@@ -275,7 +275,7 @@ def test_edit_opens_the_editor_even_on_a_broken_file_and_checks_the_result(herme
     assert hermes.config.read_text() == "timezone: Asia/Tokyo"
     assert SECRET not in (hermes.home / "config.yaml.env").read_text()
     assert hermes.process("config", "edit", NEW="agent: {max_turns: lots}", **wanted).err == (
-        f"hermes: {hermes.config}: agent.max_turns: Expected `int`, got `str` "
+        f"hermes: {hermes.config} line 1: agent.max_turns must be a whole number, not text "
         "(mend it with: hermes config edit, or hermes config unset agent.max_turns)\n"
     )
 
@@ -306,3 +306,26 @@ def test_check_tells_what_is_wrong_unknown_or_open_to_others(hermes: Hermes) -> 
     ]
     hermes.write_config("model: nobody:gpt-6\n")
     assert hermes("config", "check").code == 2
+
+
+def test_a_question_tells_what_is_wrong_with_the_settings_in_the_same_words(hermes: Hermes) -> None:
+    hermes.write_config("agent:\n  max_turns: 5\n\tapi_max_retries: 3\n")
+    assert hermes("-z", "hi") == Ran(
+        2, "", f"hermes: {hermes.config} line 3: a tab; indent with blanks (mend it with: hermes config edit)\n"
+    )
+    hermes.write_config("agent:\n  max_turns: many\n")
+    assert (
+        hermes("-z", "hi").err
+        == hermes("config", "check").err
+        == (
+            f"hermes: {hermes.config} line 2: agent.max_turns must be a whole number, not text "
+            "(mend it with: hermes config edit, or hermes config unset agent.max_turns)\n"
+        )
+    )
+
+
+def test_a_list_that_cannot_be_read_is_told_plainly(hermes: Hermes) -> None:
+    assert hermes("config", "set", "toolsets", "[file").err == (
+        "hermes: cannot read '[file': a bracket is opened and never closed with ] "
+        "(write lists as [a, b], groups as {a: 1})\n"
+    )

@@ -59,7 +59,7 @@ def test_a_broken_config_stops_neither_doctor_nor_edit_nor_setup(hermes: Hermes)
     hermes.write_config(BROKEN)
     code, found = look(hermes)
     assert code == 1
-    assert found["config.yaml"][0].startswith(f"fail: {hermes.config} line 2: ")
+    assert found["config.yaml"][0].startswith(f"fail: {hermes.config} line 1: ")
     assert found["config.yaml"][0].endswith("(mend it with: hermes config edit)")
     assert "python" in found and "terminal" in found
     mended = hermes("config", "edit", EDITOR="cp /dev/null")
@@ -93,7 +93,7 @@ def test_a_folder_in_the_place_of_config_is_named_with_what_to_do(hermes: Hermes
 def test_a_wrong_value_and_an_unknown_key_are_named_with_their_line(hermes: Hermes) -> None:
     hermes.write_config("# mine\nagent:\n  max_turns: many\n")
     code, found = look(hermes)
-    assert (code, found["config.yaml"][0].startswith("fail: line 3: agent.max_turns: ")) == (1, True)
+    assert (code, found["config.yaml"][0].startswith("fail: line 3: agent.max_turns must be ")) == (1, True)
     hermes.write_config(
         "timezone: UTC\n\nagnet:\n  max_turns: 4\nmcp_servers:\n  a:\n    command: 'true'\n    timout: 4\n"
     )

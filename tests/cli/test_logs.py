@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from hermes.cli.logfiles import LogFile, LogFiles, files_of
+from hermes.cli.logfiles import LogFile, LogFiles, files_of, logging_to_files, use
 from hermes.cli.logs import since
+from hermes.config import LogSettings
 from tests.cli.command import Hermes, Ran
 from tests.services.model_server import ModelServer
 from tests.services.script import Reply, error
@@ -103,6 +104,43 @@ def test_a_large_file_is_renamed_and_three_older_ones_stay(tmp_path: Path) -> No
     ]
     kept = "".join(path.read_text() for path in files_of(tmp_path, "agent.log")).split()
     assert kept == [str(number) for number in range(40, 60)]
+
+
+async def test_the_settings_say_from_which_level_on_a_session_logs(hermes: Hermes) -> None:
+    busy = error("overloaded", headers={"retry-after": "0"})
+    async with ModelServer([busy, Reply("one"), busy, Reply("two")]) as server:
+        model = f"model: {{provider: custom, name: x, base_url: {server.base_url}}}\n"
+        hermes.write_config(model + "logging: {level: ERROR}\n")
+        assert (await asyncio.to_thread(hermes.process, "-z", "hi")).out == "one\n"
+        assert not (hermes.home / "logs").exists()
+        hermes.write_config(model)
+        assert (await asyncio.to_thread(hermes.process, "-z", "hi")).out == "two\n"
+        assert (hermes.home / "logs" / "agent.log").exists()
+
+
+def test_the_settings_say_how_much_is_logged_and_kept(hermes: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERMES_HOME", str(hermes.home))
+    with logging_to_files():
+        logging.getLogger("hermes.x").debug("before")
+        use(LogSettings(level="DEBUG", max_size_mb=0.0005, backup_count=1))
+        for number in range(40):
+            logging.getLogger("hermes.x").debug("line %d", number)
+    folder = hermes.home / "logs"
+    assert [path.name for path in files_of(folder, "agent.log")] == ["agent.log.1", "agent.log"]
+    shown = "".join(path.read_text() for path in files_of(folder, "agent.log"))
+    assert shown.endswith("line 39\n") and "before" not in shown and len(shown) < 2 * 600
+
+
+def test_fewer_older_files_stay_when_the_settings_want_fewer(tmp_path: Path) -> None:
+    for kept in (4, 2):
+        file = LogFile(tmp_path / "agent.log", largest=100, kept=kept)
+        for number in range(60):
+            file.write(f"{number:>19}\n")
+        file.close()
+        assert [path.name for path in files_of(tmp_path, "agent.log")] == [
+            *(f"agent.log.{number}" for number in range(kept, 0, -1)),
+            "agent.log",
+        ]
 
 
 def test_many_processes_lose_no_line_and_tear_none(tmp_path: Path) -> None:

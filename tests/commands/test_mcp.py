@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes.commands.builtin import BUILTIN
+from hermes.commands.builtin import BUILTIN, ask_no_more
 from hermes.commands.mcp import HOW_TO_ADD, _line
 from hermes.commands.registry import Outcome, Registry
 from hermes.mcp.chaos.faults import Fault
@@ -117,3 +117,14 @@ def test_what_is_unusual_about_a_server_is_in_its_line() -> None:
     assert _line(odd, 0, True) == (
         "- `far`: http, backoff, 0 tools, breaker open for 42 s, connected anew 2 times, 12 ms, last error: no route to host"
     )
+
+
+async def test_a_reload_has_its_own_setting_for_its_question(tmp_path: Path) -> None:
+    quick = "quick_commands: {again: {type: alias, target: /reload-mcp}}\n"
+    async with person(tmp_path, settings=quick) as me:
+        typed = me.registry.read("/reload-mcp", "terminal")
+        assert typed is not None and typed.question.startswith("Read the settings of MCP servers anew?")
+        await ask_no_more(me.app, typed.command)
+        assert "mcp_reload_confirm: false" in me.app.settings.config_path.read_text()
+        asked = [me.registry.read(text, "terminal") for text in ("/reload-mcp", "/again", "/undo")]
+        assert [one and one.question for one in asked] == ["", "", "Take back the last exchange?"]

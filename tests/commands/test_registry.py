@@ -101,7 +101,7 @@ def test_a_destructive_command_has_a_question_unless_it_is_confirmed_behind_it(t
 def test_nothing_asks_where_the_person_wants_no_questions():
     drop = command("drop", destructive=lambda said: "drop?")
     asks = [True]
-    registry = Registry((drop,), lambda: asks[0])
+    registry = Registry((drop,), lambda command: asks[0])
     assert registry.read("/drop 2", "terminal") == Typed(drop, "2", "drop?")
     asks[0] = False
     assert registry.read("/drop 2", "terminal") == Typed(drop, "2")
@@ -113,7 +113,7 @@ async def test_a_person_who_says_always_is_asked_no_more(tmp_path):
         undo = me.registry.read("/undo", "terminal")
         assert undo is not None
         assert undo.question == "Take back the last exchange?"
-        await ask_no_more(me.app)
+        await ask_no_more(me.app, undo.command)
         assert me.registry.read("/undo", "terminal") == Typed(undo.command, "")
         assert "destructive_slash_confirm: false" in (tmp_path / "home" / "config.yaml").read_text()
 

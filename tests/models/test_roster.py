@@ -225,3 +225,24 @@ async def test_a_login_is_used_behind_the_keys_that_were_set(bench: Bench) -> No
 async def test_the_embedded_model_is_opened_by_whoever_has_it(bench: Bench) -> None:
     with pytest.raises(UserError, match="not installed"):
         bench.roster().open(Choice("local", "qwen2.5-coder-1.5b"))
+
+
+async def test_a_prompt_that_stays_cached_for_an_hour_is_asked_for_and_charged_so(bench: Bench) -> None:
+    environ = {"ANTHROPIC_API_KEY": "k", "OPENROUTER_API_KEY": "k"}
+    chooser = Chooser(Catalog(), environ=environ, auth=bench.auth.read())
+    async with Pool() as pool:
+        roster = Roster(chooser, pool, bench.auth, local=no_local, cache_ttl="1h")
+        claude, haiku, router = (
+            roster.candidate(chooser.resolve(name)).model("k")
+            for name in (
+                "anthropic:claude-opus-5.5",
+                "anthropic:claude-haiku-5-5",
+                "openrouter:anthropic/claude-opus-5.5",
+            )
+        )
+    assert isinstance(claude, Endpoint) and isinstance(haiku, Endpoint) and isinstance(router, Endpoint)
+    assert [model.quirks.cache_ttl for model in (claude, haiku, router)] == ["1h", "1h", "1h"]
+    assert claude.prices == Prices(input=4, output=20, cache_read=0.2, cache_write=8)
+    assert haiku.prices is not None and haiku.prices.long == Prices(
+        input=0.5, output=2.5, cache_read=0.05, cache_write=1
+    )

@@ -4,6 +4,7 @@ import zlib
 
 import pytest
 
+from hermes.config import File, ToolOutput
 from hermes.protocol.errors import TerminalError, ToolError
 from hermes.protocol.items import FileChange, Image, Location, Text
 from hermes.protocol.tools import Result, said
@@ -194,3 +195,27 @@ def test_calls_say_what_they_are_about():
     assert (read.effect, read.title(read.args(path="a"))) == (False, "a")
     args = write.args(path="./x/../a", content="")
     assert (write.effect, write.title(args), write.writes(args)) == (True, "./x/../a", ("a",))
+
+
+async def test_the_settings_say_how_much_of_a_file_is_shown(ctx, tmp_path):
+    (tmp_path / "a").write_text("".join(f"{n:>60}\n" for n in range(1, 101)))
+    shown = ToolOutput(max_lines=5, max_line_length=58)
+    ctx.tools |= {tool.spec.name: tool for tool in make_tools(["read_file"], File(tool_output=shown))}
+    lines = (await ctx.text("read_file", path="a", limit=400)).split("\n")
+    assert lines[0] == f"1|{' ' * 58} [2 more characters]"
+    assert lines[5:] == ["[lines 1 to 5 of 100; continue with offset=6]"]
+
+
+async def test_the_settings_say_how_long_a_page_may_be(ctx, tmp_path):
+    (tmp_path / "a").write_text(("x" * 98 + "\n") * 100)
+    ctx.tools |= {tool.spec.name: tool for tool in make_tools(["read_file"], File(file_read_max_chars=2_000))}
+    page = await ctx.text("read_file", path="a")
+    assert page.endswith("\n[lines 1 to 9 of 100; continue with offset=10]")
+    assert (ctx.tools["read_file"].cap, len(page) < 2_000) == (2_000, True)
+
+
+async def test_a_line_longer_than_a_page_is_cut_and_the_next_can_be_reached(ctx, tmp_path):
+    (tmp_path / "a").write_text("x" * 5_000 + "\nend\n")
+    settings = File(file_read_max_chars=2_000, tool_output=ToolOutput(max_line_length=9_000))
+    ctx.tools |= {tool.spec.name: tool for tool in make_tools(["read_file"], settings)}
+    assert await ctx.text("read_file", path="a") == f"1|{'x' * 500} [4500 more characters]\n2|end"

@@ -67,7 +67,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
     `model_named` finds the model of a Configure, `toolset` its tools; `supply` has tools that come and go; `mask` takes secrets
     out of what tools give, `masking` out of what they say while they run; `persona` gives the system text with a personality in it; `summarise` condenses what has become too
-    long; `can_ask` is False where nobody
+    long, which happens by itself if the session `condenses`; `can_ask` is False where nobody
     will ever answer; `owner` names this process in the session's lease; with `restore` a resumed session has the tools and the
     budget again that it was configured with.
     """
@@ -91,6 +91,7 @@ class Options(Struct, frozen=True, kw_only=True):
     supply: Supply | None = None
     persona: Callable[[str], str] | None = None
     summarise: Summarise | None = None
+    condenses: bool = True
     set_approvals: Callable[[str], None] | None = None
     mask: Callable[[str], str] = lambda text: text
     masking: Callable[[], Masking] = AsItIs
@@ -127,6 +128,7 @@ class Session:
             window=lambda: self.model.window,
             used=lambda: expected_tokens(self),
             summarise=options.summarise,
+            by_itself=options.condenses,
             charge=lambda usage: self.meter.charge(usage) if self.busy else None,
             renew=self._renew_system,
         )

@@ -42,11 +42,13 @@ from hermes.store.owner import this_process
 from hermes.store.sqlite import SqliteStore, make_blob
 
 if TYPE_CHECKING:
+    from hermes.app.absences import Absences
     from hermes.app.background import Background
     from hermes.app.connections import Connections
     from hermes.app.goals import Goals
     from hermes.app.indexing import Indexing
     from hermes.app.memory import OpenMemory
+    from hermes.app.pruning import Pruning
     from hermes.app.repository import Repository
     from hermes.app.reviews import Reviews
     from hermes.app.skills import Skills
@@ -142,6 +144,7 @@ class App:
             local=self._local_model,
             strategies=file.credential_pools,
             retries=file.agent.api_max_retries,
+            cache_ttl=file.prompt_caching.cache_ttl,
             connect=self.connect,
             dump=self._dump,
         )
@@ -203,6 +206,14 @@ class App:
         connections.start()
         self._stack.push_async_callback(connections.close)
         return connections
+
+    @cached_property
+    def _absences(self) -> "Absences":
+        from hermes.app.absences import Absences
+
+        absences = Absences()
+        self._stack.push_async_callback(absences.close)
+        return absences
 
     @cached_property
     def background(self) -> "Background":
@@ -283,6 +294,14 @@ class App:
         self._stack.push_async_callback(indexing.close)
         return indexing
 
+    @cached_property
+    def _pruning(self) -> "Pruning":
+        from hermes.app.pruning import Pruning
+
+        pruning = Pruning(self.store, self.settings.home / ".sessions-pruned")
+        self._stack.push_async_callback(pruning.close)
+        return pruning
+
     async def reload(self) -> None:
         """Read .env and config.yaml anew, for whatever is opened from now on; MCP servers are left to their own reload."""
         old = self.settings
@@ -362,6 +381,8 @@ class App:
 
     async def open(self, wish: Wish, like: Session | None = None) -> Session:
         """A new session, or the stored one that the wish names; with the model of another one if it should be like it."""
+        from hermes.tools.repeats import Repeats
+
         file = self.settings.file
         row = await self.store.session(wish.resume) if wish.resume else None
         if row is not None:
@@ -377,7 +398,8 @@ class App:
             await self.skills.shelf.refresh()
             wish = await self.skills.preloaded(wish, name)
         world = self.world(name, cwd, wish, model, lambda: supply.described() if supply else ())
-        supply = self._supply(wish, model, lambda: (world.workspace,))
+        repeats = Repeats(file.tool_loop_guardrails, lambda: session.history.turn)
+        supply = self._supply(wish, model, lambda: (world.workspace,), repeats.watched)
         budget = Budget(
             steps=wish.steps or file.agent.max_turns,
             tokens=file.agent.max_tokens_per_turn,
@@ -387,7 +409,7 @@ class App:
         options = Options(
             model=model,
             system=prompt.system_text(self.sections(wish, model.profile, model.window)),
-            tools=self.tools(wish, model.profile),
+            tools=tuple(map(repeats.watched, self.tools(wish, model.profile))),
             world=world,
             owner=this_process(),
             version=hermes.__version__,
@@ -400,9 +422,12 @@ class App:
             model_named=like.options.model_named
             if like
             else lambda text: self.model(self.chooser.resolve(text, current=choice)),
-            toolset=lambda names: self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile),
+            toolset=lambda names: tuple(
+                map(repeats.watched, self.tools(msgspec.structs.replace(wish, toolsets=names), model.profile))
+            ),
             persona=lambda name: prompt.system_text(self.sections(wish, model.profile, model.window, name)),
             summarise=lambda text, how: self._condense(model, text, how),
+            condenses=file.compression.enabled,
             supply=supply,
             mask=self.mask,
             masking=self.masking,
@@ -416,6 +441,10 @@ class App:
         if uses_skills:
             self.skills.follow(session)
         self._sessions[session.id] = session
+        if supply:
+            self._absences.follow(session, supply)
+        if file.sessions.auto_prune:
+            self._pruning.begin(file.sessions.retention_days)
         if file.memory.reviews and model.profile != "small":
             (self._reviews.follow if wish.can_ask else self._reviews.follow_once)(session)
         if wish.can_ask:
@@ -491,13 +520,11 @@ class App:
         return stored
 
     def tools(self, wish: Wish, profile: str) -> tuple[Tool, ...]:
-        from hermes.tools.repeats import Repeats
         from hermes.tools.toolsets import make_tools
 
         names = self._toolsets(wish, profile)
         more = self.user_model.tools() if self.user_model and "memory" in self._tool_names(wish, profile) else ()
-        made = (*make_tools(names, self.settings.file, self._own_tools(wish, profile)), *more)
-        return tuple(map(Repeats().watched, made))
+        return (*make_tools(names, self.settings.file, self._own_tools(wish, profile)), *more)
 
     def _toolsets(self, wish: Wish, profile: str) -> list[str]:
         """The toolsets of a session, without those of MCP servers."""
@@ -546,7 +573,9 @@ class App:
         name = toolset.removeprefix("mcp-")
         return name if name in self._servers and toolset not in TOOLSETS else ""
 
-    def _supply(self, wish: Wish, model: Model, roots: Callable[[], tuple[str, ...]]) -> "ServerSupply | None":
+    def _supply(
+        self, wish: Wish, model: Model, roots: Callable[[], tuple[str, ...]], watched: Callable[[Tool], Tool]
+    ) -> "ServerSupply | None":
         """The tools of MCP servers; None where there are none and none can come."""
         file = self.settings.file
         toolsets = wish.toolsets or file.toolsets_of(wish.source)
@@ -565,6 +594,7 @@ class App:
             patience=file.mcp_discovery_timeout if wish.can_ask else max(ONE_SHOT_PATIENCE, file.mcp_discovery_timeout),
             roots=roots,
             sampler=lambda server, wanted: self._sample(model, wanted),
+            watched=watched,
         )
 
     async def _sample(self, model: Model, wanted: "Sample") -> dict[str, Any]:

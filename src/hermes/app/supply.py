@@ -1,9 +1,10 @@
 """The tools of a session's MCP servers: which ones the model is told of, and for whom they are called."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from hermes.mcp.contract import Catalog, Sample
+from hermes.mcp.contract import Catalog, Sample, Status
 from hermes.mcp.server import Server
 from hermes.mcp.servers import Servers
 from hermes.mcp.tools import server_tools
@@ -50,18 +51,27 @@ class ServerSupply:
         patience: float,
         roots: Callable[[], tuple[str, ...]],
         sampler: Sampler,
+        watched: Callable[[Tool], Tool],
     ) -> None:
-        self._servers = servers
+        self.servers = servers
+        self.settled = asyncio.Event()
         self._chosen = chosen
         self._room = room
         self._patience = patience
         self._caller = lambda ctx: SessionCaller(ctx, roots(), sampler)
         self._made: dict[str, tuple[Catalog, tuple[Tool, ...]]] = {}
         self._last: dict[str, tuple[Tool, ...]] = {}
-        self._search = search_and_call(self.everything)
+        self._watched = watched
+        find, call = search_and_call(self.everything)
+        # What is called through the other one is watched itself.
+        self._search = (watched(find), call)
 
     async def settle(self) -> None:
-        await self._servers.settle(self._patience)
+        await self.servers.settle(self._patience)
+        self.settled.set()
+
+    def statuses(self) -> list[Status]:
+        return [server.status() for server in self._mine()]
 
     def offered(self) -> Sequence[Tool]:
         if self._room is None:
@@ -97,12 +107,12 @@ class ServerSupply:
         return [self._tools(server) for server in self._mine()]
 
     def _mine(self) -> list[Server]:
-        return [server for server in self._servers.all() if self._chosen(server.name)]
+        return [server for server in self.servers.all() if self._chosen(server.name)]
 
     def _tools(self, server: Server) -> tuple[Tool, ...]:
         catalog, tools = self._made.get(server.name, (None, ()))
         if catalog is not server.catalog:
-            tools = server_tools(server, server.settings, self._caller)
+            tools = tuple(map(self._watched, server_tools(server, server.settings, self._caller)))
             self._made[server.name] = (server.catalog, tools)
             self._last[server.name] = tools or self._last.get(server.name, ())
         return tools

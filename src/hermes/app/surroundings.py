@@ -83,6 +83,7 @@ def make_world(
         checkpoints,
         teller,
         patience=file.approvals.timeout,
+        prunes=kept.auto_prune,
         recover=lambda: _end_survivors(store, session) if local else _adopt(store, session, inner),
         sandbox=sandbox,
         context=(found,) if use_rules and (found := rules.find_rules(Path(cwd))[0]) else (),
@@ -109,7 +110,7 @@ def terminal_of(
 
     wanted = Wanted(file.terminal.sandbox, file.terminal.network == "on", file.terminal.sandbox_paths)
     box = LocalSandbox(session, cwd, places, env, wanted=wanted, tell=tell)
-    terminal = LocalTerminal(cwd, env, name=session, sandbox=box, popen=box.popen)
+    terminal = LocalTerminal(cwd, env, name=session, cap=file.tool_output.max_bytes, sandbox=box, popen=box.popen)
     return terminal, LocalFiles(lambda: terminal.cwd, env, box.outside, box.named), box
 
 

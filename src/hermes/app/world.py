@@ -32,7 +32,7 @@ class LocalWorld:
     """Implements World for this machine, and for places reached from it.
 
     `context` names the files of the workspace that are part of the system text; `approver` asks the model that may answer for
-    the person.
+    the person; with `prunes`, old checkpoints are thrown away when it is closed, once a day.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class LocalWorld:
         teller: "Teller",
         *,
         patience: float,
+        prunes: bool = True,
         recover: Callable[[], Coroutine[None, None, None]],
         sandbox: "LocalSandbox | None" = None,
         context: tuple[str, ...] = (),
@@ -64,6 +65,7 @@ class LocalWorld:
         self._teller = teller
         self.files = files
         self._patience = patience
+        self._prunes = prunes
         self._typed: dict[str, bytes] = {}
 
     @property
@@ -165,7 +167,7 @@ class LocalWorld:
 
     async def close(self) -> None:
         await self.terminal.close()
-        if self.checkpoints is not None:
+        if self.checkpoints is not None and self._prunes:
             try:
                 await self.checkpoints.prune(every=PRUNE_EVERY)
             except (HermesError, OSError) as error:

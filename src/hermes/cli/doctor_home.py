@@ -6,13 +6,13 @@ import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from hermes import config
 from hermes.cli import keys
 from hermes.cli.doctor_finding import Finding, fail, failed, ok, warn
 from hermes.cli.words import many
 from hermes.config import File, McpServer, Settings
+from hermes.config_faults import lines_of
 from hermes.models.authfile import AuthFile
 from hermes.protocol.errors import UserError
 
@@ -70,14 +70,12 @@ def check_settings(settings: Settings) -> Iterator[Finding]:
     except UserError as error:
         yield failed("config.yaml", error)
         return
-    lines = _lines(path)
     try:
         config.convert(data, settings.environ, path)
     except UserError as error:
-        key = str(error).removeprefix(f"{path}: ").partition(":")[0]
-        at = f"line {lines[key]}: " if key in lines else ""
-        yield fail("config.yaml", f"{at}{str(error).removeprefix(f'{path}: ')}", error.hint)
+        yield fail("config.yaml", str(error).removeprefix(str(path)).lstrip(": "), error.hint)
         return
+    lines = lines_of(path)
     unknown = [(key, why) for key, _ in keys.flat(data) if (why := _unknown(key))]
     for key, why in unknown:
         yield warn("config.yaml", f"line {lines.get(key, '?')}: {why}", f"hermes config unset {key}")
@@ -98,22 +96,6 @@ def _unknown(key: str) -> str:
             why = why.replace(before, f"{before}mcp_servers.{name}.")
         return why
     return keys.not_known(key, File())
-
-
-def _lines(path: Path) -> dict[str, int]:
-    """The line on which each dotted key stands."""
-    from ruamel.yaml import YAML
-
-    found: dict[str, int] = {}
-
-    def walk(tree: Any, before: str) -> None:
-        for name, value in tree.items():
-            found[f"{before}{name}"] = tree.lc.key(name)[0] + 1
-            if isinstance(value, dict):
-                walk(value, f"{before}{name}.")
-
-    walk(YAML().load(path.read_text(encoding="utf-8")) or {}, "")
-    return found
 
 
 # Secrets

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes.config import ModelSettings, Settings
+from hermes.config_faults import unreadable
 from hermes.protocol.errors import UserError
 from hermes.safety.environment import scrubbed
 
@@ -78,8 +79,8 @@ def _flow(text: str) -> Any:
     try:
         return YAML(typ="safe", pure=True).load(text)
     except YAMLError as error:
-        problem = getattr(error, "problem", None) or "not valid YAML"
-        raise UserError(f"cannot read {text!r}: {problem}", "write lists as [a, b], groups as {a: 1}") from None
+        _, why = unreadable(error)
+        raise UserError(f"cannot read {text!r}: {why}", "write lists as [a, b], groups as {a: 1}") from None
 
 
 def written(value: Any) -> str:

@@ -22,7 +22,7 @@ from hermes.cli.show import Show
 from hermes.commands.builtin import ask_no_more, registry_of
 from hermes.commands.leaving import close
 from hermes.commands.references import expand_in
-from hermes.commands.registry import Screen, Surface
+from hermes.commands.registry import Screen, Surface, Typed
 from hermes.commands.transcript import recap, turns_of
 from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.events import Answered, Asked, Event, Notice, TurnEnded, TurnStarted
@@ -177,7 +177,7 @@ class LineChat:
             self._show.typed(message.id)
             await self._send(message)
             return True
-        if typed.question and not await self._confirm(typed.question):
+        if typed.question and not await self._confirm(typed):
             return True
         outcome = await typed.run(self)
         if outcome.reply:
@@ -196,12 +196,12 @@ class LineChat:
         await self.session.send(op)
         await end
 
-    async def _confirm(self, question: str) -> bool:
+    async def _confirm(self, typed: Typed) -> bool:
         self._keyboard.forget_typed()
-        self._say(f"{question} [y]es, [a]lways without asking, [N]o")
+        self._say(f"{typed.question} [y]es, [a]lways without asking, [N]o")
         answer = (await self._keyboard.line(fresh=True) or "").strip().lower()
         if answer in ("a", "always"):
-            await ask_no_more(self.app)
+            await ask_no_more(self.app, typed.command)
         return answer in ("y", "yes", "a", "always")
 
     async def _do(self, screen: Screen) -> bool:

@@ -1,6 +1,7 @@
 """The log of every Hermes process: logs/agent.log from INFO on, logs/errors.log from WARNING on, in the home.
 
-Nothing is opened before the first line is logged. A file above 5 MB becomes agent.log.1, and three older ones are kept.
+Nothing is opened before the first line is logged. A file above 5 MB becomes agent.log.1, and three older ones are kept;
+the settings may want something else.
 Any number of processes may log: a line is one append, and only who holds the lock renames.
 """
 
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from hermes.protocol.errors import UserError
 
 if TYPE_CHECKING:
+    from hermes.config import LogSettings
     from hermes.safety.secrets.redact import Redactor
 
 LARGEST = 5 << 20
@@ -34,9 +36,10 @@ def home_in_use() -> Path:
 class LogFile:
     """One file that several processes append to and that is renamed when it has grown too large."""
 
-    def __init__(self, path: Path, largest: int = LARGEST) -> None:
+    def __init__(self, path: Path, largest: int = LARGEST, kept: int = KEPT) -> None:
         self.path = path
         self._largest = largest
+        self._kept = kept
         self._handle = -1
 
     def write(self, text: str) -> None:
@@ -68,7 +71,9 @@ class LogFile:
         with self._lock():
             # Somebody else may have done it while the lock was waited for.
             if not self._moved():
-                for number in range(KEPT, 0, -1):
+                for surplus in _older(self.path)[self._kept - 1 :]:
+                    surplus.unlink(missing_ok=True)
+                for number in range(self._kept, 0, -1):
                     older = _numbered(self.path, number - 1)
                     if older.exists():
                         older.replace(_numbered(self.path, number))
@@ -93,7 +98,14 @@ class LogFiles(logging.Handler):
         self._files: dict[str, LogFile] = {}
         self._redactor: Redactor | None = None
         self._gave_up = False
+        self._largest, self._kept = LARGEST, KEPT
         self.session = ""
+
+    def use(self, wanted: "LogSettings") -> None:
+        """Log as the settings want it from now on."""
+        self.close_files()
+        self.setLevel(wanted.level)
+        self._largest, self._kept = int(wanted.max_size_mb * (1 << 20)), wanted.backup_count
 
     def emit(self, record: logging.LogRecord) -> None:
         """A log that cannot be written is given up for this process: `hermes doctor` tells why."""
@@ -108,17 +120,20 @@ class LogFiles(logging.Handler):
             self._gave_up = True
 
     def close(self) -> None:
+        self.close_files()
+        super().close()
+
+    def close_files(self) -> None:
         for file in self._files.values():
             file.close()
         self._files.clear()
-        super().close()
 
     def _file(self, name: str) -> LogFile:
         if name not in self._files:
             folder = self._home() / "logs"
             folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             folder.mkdir(exist_ok=True, mode=0o700)
-            self._files[name] = LogFile(folder / name)
+            self._files[name] = LogFile(folder / name, self._largest, self._kept)
         return self._files[name]
 
     def _line(self, record: logging.LogRecord) -> str:
@@ -168,6 +183,15 @@ def logging_to_files() -> Iterator[None]:
         handler.close()
 
 
+def use(wanted: "LogSettings") -> None:
+    """Log to the files as the settings want it."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, LogFiles):
+            handler.use(wanted)
+            logger = logging.getLogger("hermes")
+            logger.setLevel(min(logger.level, handler.level))
+
+
 def log_to_stderr() -> None:
     """Show it to the person too."""
     handler = logging.StreamHandler()
@@ -193,8 +217,14 @@ def name_session(session: str) -> None:
 
 def files_of(folder: Path, name: str) -> list[Path]:
     """A log and its older parts that are there, oldest first."""
-    every = [_numbered(folder / name, number) for number in range(KEPT, -1, -1)]
-    return [path for path in every if path.exists()]
+    newest = folder / name
+    return [*reversed(_older(newest)), *([newest] if newest.exists() else [])]
+
+
+def _older(path: Path) -> list[Path]:
+    """The older parts of a log that are there, newest first."""
+    numbers = [int(end) for one in path.parent.glob(f"{path.name}.*") if (end := one.suffix[1:]).isdecimal()]
+    return [_numbered(path, number) for number in sorted(numbers)]
 
 
 def _numbered(path: Path, number: int) -> Path:

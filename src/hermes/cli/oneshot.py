@@ -64,10 +64,12 @@ async def _follow(app: App, session: Session, op: Say, args: argparse.Namespace,
             ours = ours or event.body == TurnStarted(op.id)
             if getattr(args, "json", False):
                 print_json(event)
-            if show:
-                show.event(event)
-            elif isinstance(event.body, Notice):
+            if isinstance(event.body, Notice) and (show is None or event.body.code == "mcp"):
+                if show:
+                    show.pen.end()
                 print_error(event.body.text)
+            elif show:
+                show.event(event)
             match event.body:
                 case ItemDone(item=Reply(status="done", text=text)) if ours:
                     answer = text

@@ -8,7 +8,7 @@ import sys
 from hermes import config
 from hermes.agent.session import Session
 from hermes.app import App, Progress, Wish
-from hermes.cli.logfiles import name_session
+from hermes.cli import logfiles
 from hermes.cli.progress import Bar
 from hermes.protocol.errors import UserError
 
@@ -17,7 +17,10 @@ GARBAGE = 20_000
 
 
 def settings_for(args: argparse.Namespace) -> config.Settings:
-    return config.load(use_file=not getattr(args, "ignore_user_config", False))
+    settings = config.load(use_file=not getattr(args, "ignore_user_config", False))
+    if settings.file.logging != config.LogSettings():
+        logfiles.use(settings.file.logging)
+    return settings
 
 
 def open_app(args: argparse.Namespace, progress: Progress | None = None) -> App:
@@ -31,7 +34,7 @@ def open_app(args: argparse.Namespace, progress: Progress | None = None) -> App:
 async def open_session(app: App, wish: Wish) -> Session:
     """Open the session that is wished; from here on garbage is collected, but not what was loaded so far."""
     session = await app.open(wish)
-    name_session(session.id)
+    logfiles.name_session(session.id)
     if not gc.isenabled():
         gc.freeze()
         gc.set_threshold(GARBAGE)

@@ -25,7 +25,7 @@ from hermes.commands import (
 )
 from hermes.commands.lasting import keep
 from hermes.commands.quick import quick_commands
-from hermes.commands.registry import Registry
+from hermes.commands.registry import Command, Registry
 
 BUILTIN = (
     conversation.NEW,
@@ -92,9 +92,14 @@ def registry_of(app: App) -> Registry:
     """The commands of an app: the built-in ones, behind them those of its settings, and behind these its skills."""
     own = (*BUILTIN, *quick_commands(app.settings.file.quick_commands, Registry(BUILTIN)))
     taken = frozenset(name for command in own for name in (command.name, *command.aliases))
-    return Registry(own, lambda: app.settings.file.approvals.destructive_slash_confirm, more=skills.Called(app, taken))
+
+    def asks(command: Command) -> bool:
+        wanted = app.settings.file.approvals
+        return wanted.destructive_slash_confirm and getattr(wanted, command.silenced_by)
+
+    return Registry(own, asks, more=skills.Called(app, taken))
 
 
-async def ask_no_more(app: App) -> None:
-    """Let destructive commands run without a question from now on, in every session."""
-    await keep(app, "approvals.destructive_slash_confirm", False)
+async def ask_no_more(app: App, command: Command) -> None:
+    """Let destructive commands such as this one run without a question from now on, in every session."""
+    await keep(app, f"approvals.{command.silenced_by}", False)

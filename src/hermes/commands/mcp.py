@@ -100,4 +100,5 @@ RELOAD = Command(
     help="read the settings of MCP servers anew, connect to what is new, and revive what was given up",
     run=reload,
     destructive=_question,
+    silenced_by="mcp_reload_confirm",
 )

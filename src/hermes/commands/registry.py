@@ -111,7 +111,8 @@ async def offers_nothing(ctx: Context, argument: str) -> list[Completion]:
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """A slash command. `destructive` gives the question to ask before it runs with an argument, or nothing.
+    """A slash command. `destructive` gives the question to ask before it runs with an argument, or nothing;
+    `silenced_by` is the setting of `approvals` that does away with it.
 
     `complete` offers arguments: all that there are, with `start` counted in the argument typed so far. Whoever asks
     leaves out those that do not fit.
@@ -123,6 +124,7 @@ class Command(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     usage: str = ""
     destructive: Callable[[str], str] = asks_nothing
+    silenced_by: Literal["destructive_slash_confirm", "mcp_reload_confirm"] = "destructive_slash_confirm"
     surfaces: tuple[Surface, ...] = EVERYWHERE
     complete: Callable[[Context, str], Awaitable[list[Completion]]] = offers_nothing
 
@@ -152,14 +154,14 @@ class Typed(Struct, frozen=True):
 class Registry:
     """The commands of a process, in the order in which they are listed and matched.
 
-    `asks` tells whether a destructive command has a question; the person may have said that none should have. `more` gives
+    `asks` tells whether a destructive command has its question; the person may have said that it should not. `more` gives
     those that come and go, behind all others.
     """
 
     def __init__(
         self,
         commands: Iterable[Command],
-        asks: Callable[[], bool] = lambda: True,
+        asks: Callable[[Command], bool] = lambda command: True,
         more: Callable[[], Iterable[Command]] = tuple,
     ) -> None:
         self.commands = tuple(commands)
@@ -181,7 +183,7 @@ class Registry:
         rest, _, last = argument.rpartition(" ")
         if last.lower() in CONFIRMED:
             return Typed(command, rest.rstrip())
-        return Typed(command, argument, command.destructive(argument) if self._asks() else "")
+        return Typed(command, argument, command.destructive(argument) if self._asks(command) else "")
 
     def find(self, name: str, surface: Surface) -> Command:
         """By name or alias, else the first whose name, else whose alias begins so; those that come and go give way."""

@@ -1,6 +1,7 @@
 """What a call costs."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hermes.protocol.models import Tokens
 
@@ -17,6 +18,13 @@ class Prices(Struct, frozen=True, kw_only=True):
     cache_write: float | None = None
     long_from: int = 0
     long: "Prices | None" = None
+
+
+def for_an_hour(prices: Prices | None) -> Prices | None:
+    """The prices of calls whose beginning is cached for an hour: Anthropic writes it for twice the price of input."""
+    if prices is None or prices.cache_write is None:
+        return prices
+    return replace(prices, cache_write=2 * prices.input, long=for_an_hour(prices.long))
 
 
 def cost_of(tokens: Tokens, prices: Prices) -> float:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,7 @@ from hermes.models.login import LoginKey
 from hermes.models.memo import Memo
 from hermes.models.names import facts_of
 from hermes.models.pool import Pool
+from hermes.models.prices import for_an_hour
 from hermes.models.resets import reset_mark
 from hermes.models.retry import Candidate, Resilient
 from hermes.protocol.errors import UserError
@@ -28,7 +30,7 @@ class Roster:
     """Every model that this process can call. Sessions that use the same keys share what is known of them.
 
     `local` opens the embedded model by name. `connect` opens a pool of connections for a login that is renewed.
-    `dump` is a folder that gets every request and response, for bug reports.
+    `cache_ttl` is how long a prompt's beginning stays cached where that can be asked for. `dump` is a folder that gets every request and response, for bug reports.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Roster:
         local: Callable[[str], Model],
         strategies: Mapping[str, Strategy] | None = None,
         retries: int = 3,
+        cache_ttl: Literal["5m", "1h"] = "5m",
         connect: Callable[[], Pool] = Pool,
         dump: Path | None = None,
     ) -> None:
@@ -49,6 +52,7 @@ class Roster:
         self._local = local
         self._strategies = strategies or {}
         self._retries = retries
+        self._cache_ttl = cache_ttl
         self._connect = connect
         self._dump = dump
         self._keys: dict[tuple[str, str, str, str], KeyPool] = {}
@@ -100,6 +104,7 @@ class Roster:
         facts = self.facts(choice)
         own = self.chooser.customs[choice.custom] if choice.custom else None
         dialect = own.dialect if own else vendor.dialect
+        quirks = msgspec.structs.replace(vendor.quirks, **{"cache_ttl": self._cache_ttl, **facts.quirks})
         endpoint = Endpoint(
             name=choice.name,
             model=choice.model,
@@ -111,8 +116,8 @@ class Roster:
             key_for="" if choice.api_key_env else vendor.url,
             # Anthropic's API demands a cap. Others do without, and some (Groq, OpenRouter) charge it in advance.
             max_output=facts.output if dialect == "anthropic" else None,
-            quirks=msgspec.structs.replace(vendor.quirks, **facts.quirks),
-            prices=facts.prices,
+            quirks=quirks,
+            prices=for_an_hour(facts.prices) if dialect == "anthropic" and quirks.cache_ttl == "1h" else facts.prices,
             dump=self._dump,
             memo=memo,
         )

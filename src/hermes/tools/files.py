@@ -3,7 +3,7 @@
 from posixpath import dirname, normpath
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from hermes.config import File
 from hermes.protocol.errors import StoreError, ToolError
@@ -17,20 +17,29 @@ from hermes.tools.paths import brief, existing, working_folder
 from hermes.tools.replacing import numbered
 from hermes.tools.text import TextFile, count_lines, decode, is_binary, printable
 
-LONGEST_LINE = 2_000
-LONGEST_PAGE = 99_000
+NOTES = 1_000
+"""Characters of a page that are kept for what the model must know to go on."""
 LARGEST_IMAGE = 5_000_000
 NAMES_SHOWN = 200
 REMEMBERED = 1_000
 BLOB = "blob:"
 
 
+class Page(Struct, frozen=True):
+    """How much one call may show: characters in all, lines, characters of a line."""
+
+    chars: int
+    lines: int
+    line: int
+
+
 class Reads:
     """What a session has read, so that the same unchanged page is not sent twice in a row; `rules` is None to show none."""
 
-    def __init__(self, rules: FolderRules | None) -> None:
+    def __init__(self, rules: FolderRules | None, page: Page) -> None:
         self._seen: dict[tuple[str, int, int], Stat] = {}
         self._rules = rules
+        self._page = page
 
     async def read_file(
         self,
@@ -42,7 +51,7 @@ class Reads:
         """Read a text file as numbered lines "N|text" (the "N|" is not part of the file), or look at an image."""
         offset, limit = max(1, offset), max(1, limit)
         if path.startswith(BLOB):
-            return await _kept(ctx, path, offset, limit)
+            return await self._kept(ctx, path, offset, limit)
         real, stat = await existing(ctx, path)
         if stat.kind == "folder":
             return Result(parts=(await _folder(ctx, real), *await self._rules_of(ctx, real, real)), source=real)
@@ -52,7 +61,7 @@ class Reads:
         if self._seen.pop((real, offset, limit), None) == stat:
             return said(f"[{path} is unchanged since you read it; call again if that text is no longer in view]")
         data = await ctx.files.read(real, LARGEST)
-        shown = await _shown(ctx, path, data, offset, limit)
+        shown = await _shown(ctx, path, data, offset, limit, self._page)
         if len(self._seen) >= REMEMBERED:
             self._seen.clear()
         # A file of the kernel has no size, and its times say nothing about its content.
@@ -60,6 +69,15 @@ class Reads:
             self._seen[real, offset, limit] = stat
         parts = (*shown, *await self._rules_of(ctx, dirname(real), real))
         return Result(parts=parts, locations=(Location(real, offset),), source=real)
+
+    async def _kept(self, ctx: ToolContext, path: str, offset: int, limit: int) -> Result:
+        """A result that was too long to be shown whole. Nobody can tell any more where it came from: untrusted."""
+        try:
+            data = await ctx.blob(path.removeprefix(BLOB))
+        except StoreError as error:
+            raise ToolError(f"{path}: {error}") from error
+        parts = await _shown(ctx, path, data[:LARGEST], offset, limit, self._page)
+        return Result(parts=parts, source=path, trust="untrusted")
 
     async def _rules_of(self, ctx: ToolContext, folder: str, read: str) -> tuple[Text, ...]:
         return await self._rules.of(ctx, folder, read) if self._rules else ()
@@ -86,9 +104,11 @@ async def write_file(
 
 def files_tools(settings: File, folder_rules: bool = True) -> list[Tool]:
     """read_file and write_file for one session, with or without the rules of the folders that it reads in."""
-    reads = Reads(FolderRules() if folder_rules else None)
+    shown = settings.tool_output
+    page = Page(settings.file_read_max_chars, shown.max_lines, shown.max_line_length)
+    reads = Reads(FolderRules() if folder_rules else None, page)
     return [
-        tool(reads.read_file, kind="read", toolset="file", effect=False, title=lambda args: args.path),
+        tool(reads.read_file, kind="read", toolset="file", effect=False, title=lambda args: args.path, cap=page.chars),
         tool(
             write_file,
             kind="edit",
@@ -107,17 +127,9 @@ def _in_the_style_of(old: TextFile | None, content: str) -> TextFile:
     return TextFile(new.text, new.bom or old.bom, new.crlf or (old.crlf and "\r" not in new.text))
 
 
-async def _kept(ctx: ToolContext, path: str, offset: int, limit: int) -> Result:
-    """A result that was too long to be shown whole. Nobody can tell any more where it came from: untrusted."""
-    try:
-        data = await ctx.blob(path.removeprefix(BLOB))
-    except StoreError as error:
-        raise ToolError(f"{path}: {error}") from error
-    parts = await _shown(ctx, path, data[:LARGEST], offset, limit)
-    return Result(parts=parts, source=path, trust="untrusted")
-
-
-async def _shown(ctx: ToolContext, path: str, data: bytes, offset: int, limit: int) -> tuple[Text | Image, ...]:
+async def _shown(
+    ctx: ToolContext, path: str, data: bytes, offset: int, limit: int, page: Page
+) -> tuple[Text | Image, ...]:
     if media_type := _image_type(data):
         if len(data) > LARGEST_IMAGE:
             raise ToolError(f"{path} is an image above 5 MB; make a smaller copy with terminal and read that.")
@@ -128,10 +140,10 @@ async def _shown(ctx: ToolContext, path: str, data: bytes, offset: int, limit: i
         raise ToolError(f"{path} is UTF-16 text; convert it with terminal: iconv -f UTF-16 -t UTF-8.")
     if is_binary(data):
         raise ToolError(f"{path} is binary; look at it with terminal: file, strings, xxd, pdftotext, unzip -l.")
-    return (Text(_page(path, data, offset, limit)),)
+    return (Text(_page(path, data, offset, min(limit, page.lines), page)),)
 
 
-def _page(path: str, data: bytes, offset: int, limit: int) -> str:
+def _page(path: str, data: bytes, offset: int, limit: int, page: Page) -> str:
     """The numbered lines of one page, and what the model must know to go on."""
     file = decode(data)
     lines = printable(file.text).split("\n")[: count_lines(file.text)]
@@ -140,12 +152,13 @@ def _page(path: str, data: bytes, offset: int, limit: int) -> str:
     if offset > len(lines):
         raise ToolError(f"{path} has {len(lines)} lines; offset {offset} is behind its end.")
     shown: list[str] = []
-    length = 0
+    length, most = 0, page.chars - NOTES
+    longest = min(page.line, most // 2)
     for number, line in enumerate(lines[offset - 1 : offset - 1 + limit], offset):
-        cut = len(line) - LONGEST_LINE
-        text = f"{number}|{line}" if cut <= 0 else f"{number}|{line[:LONGEST_LINE]} [{cut} more characters]"
+        cut = len(line) - longest
+        text = f"{number}|{line}" if cut <= 0 else f"{number}|{line[:longest]} [{cut} more characters]"
         length += len(text) + 1
-        if length > LONGEST_PAGE:
+        if length > most:
             break
         shown.append(text)
     last = offset + len(shown) - 1

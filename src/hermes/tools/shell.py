@@ -17,6 +17,9 @@ LONGEST_TIMEOUT = 600
 OUTPUT_SHOWN = 20_000
 TAIL_SHOWN = 2_000
 COMMAND_SHOWN = 100
+CAP = 100_000
+NOTES = 2_000
+"""Characters that may stand behind the output of a command."""
 
 Action = Literal["list", "poll", "log", "wait", "kill", "write", "submit", "close"]
 
@@ -152,7 +155,13 @@ def shell_tools(settings: File) -> list[Tool]:
     """terminal and process for one session."""
     shell = Shell(settings.terminal.timeout)
     return [
-        tool(shell.terminal, kind="execute", toolset="terminal", title=lambda args: _short(args.command)),
+        tool(
+            shell.terminal,
+            kind="execute",
+            toolset="terminal",
+            title=lambda args: _short(args.command),
+            cap=max(CAP, settings.tool_output.max_bytes + NOTES),
+        ),
         tool(
             shell.process,
             kind="execute",

@@ -11,7 +11,7 @@ from hermes.app import App
 from hermes.app.pictures import picture
 from hermes.commands.builtin import ask_no_more, registry_of
 from hermes.commands.references import expand_in
-from hermes.commands.registry import Completion, Context, Screen, Surface
+from hermes.commands.registry import Completion, Context, Screen, Surface, Typed
 from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.ops import AnyOp, Interrupt, Redirect, Say
 from hermes.tui import skins
@@ -67,7 +67,7 @@ class Talk:
             typed = self.registry.read(text, self.surface)
             if typed is None:
                 await self._say(one, text, images)
-            elif not typed.question or await self._confirmed(typed.question):
+            elif not typed.question or await self._confirmed(typed):
                 outcome = await typed.run(self)
                 if outcome.reply:
                     one.reply(outcome.reply)
@@ -88,10 +88,10 @@ class Talk:
     async def interrupt(self) -> None:
         await self._send(self.conversation, Interrupt())
 
-    async def _confirmed(self, question: str) -> bool:
-        answer = await self._front.confirm(question)
+    async def _confirmed(self, typed: Typed) -> bool:
+        answer = await self._front.confirm(typed.question)
         if answer == "always":
-            await ask_no_more(self.app)
+            await ask_no_more(self.app, typed.command)
         return answer != "no"
 
     async def _say(self, one: Conversation, text: str, images: tuple[Path, ...]) -> None:

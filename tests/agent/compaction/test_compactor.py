@@ -209,3 +209,27 @@ async def test_a_stop_in_the_middle_of_a_summary_changes_nothing(tmp_path):
         before = stage.session.history.view()
         await stage.session.close()
         assert stage.session.history.view() == before and summaries(stage) == []
+
+
+async def test_where_nothing_is_condensed_by_itself_the_view_stays_whole(tmp_path):
+    model = scripted(fetches("a"), fetches("b"), fetches("c", 8_800), ends("ok", 8_900), ends("fine", 3_000))
+    summarise = Summariser()
+    async with play(tmp_path, model, FETCH, summarise=summarise, condenses=False) as stage:
+        await stage.say("fetch a, b and c")
+        await stage.say("go on")
+        assert (summaries(stage), summarise.given) == ([], [])
+        assert [sent(model).count(f"line of {word}") for word in "abc"] == [400, 400, 400]
+
+
+async def test_where_nothing_is_condensed_by_itself_a_refusal_names_the_command_and_it_works(tmp_path):
+    words = [fetches(f"w{n}") for n in range(6)]
+    model = scripted(*words, [ContextTooLong("too long")], answer("fine"))
+    async with play(tmp_path, model, FETCH, summarise=Summariser(), condenses=False) as stage:
+        assert (await stage.say("fetch them all")).reason == "failed"
+        assert [notice.text for notice in stage.of(Notice)] == [
+            "the conversation does not fit any more, and compression.enabled is false: /compress condenses it"
+        ]
+        await stage.session.send(Compact())
+        await stage.until(lambda: bool(summaries(stage)))
+        assert (await stage.say("go on")).reason == "done"
+        assert sent(model).count("line of w1") < 20

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 MOST_FAILURES = 3
 """Summaries in a row that may fail before none is tried any more; masking goes on."""
 
+WANTED_ONLY = "the conversation does not fit any more, and compression.enabled is false: /compress condenses it"
+
 
 class Preview(Struct, frozen=True):
     """What compaction would do now, in tokens."""
@@ -34,7 +36,8 @@ class Preview(Struct, frozen=True):
 
 class Compactor:
     """One per session. `used` tells how many tokens the next request would have; `charge` hears what summaries cost while
-    a turn waits for them; `renew` is called when the prefix breaks anyway."""
+    a turn waits for them; `renew` is called when the prefix breaks anyway. If it does nothing `by_itself`, the view is
+    shortened only when somebody wants it."""
 
     def __init__(
         self,
@@ -44,6 +47,7 @@ class Compactor:
         window: Callable[[], int],
         used: Callable[[], int],
         summarise: Summarise | None,
+        by_itself: bool = True,
         charge: Callable[[Usage], None],
         renew: Callable[[], Awaitable[None]],
     ) -> None:
@@ -51,6 +55,7 @@ class Compactor:
         self._history, self._recorder = history, recorder
         self._window, self._used = window, used
         self._summarise, self._charge, self._renew = summarise, charge, renew
+        self._by_itself = by_itself
         self._ready: list[tuple[Span, str]] = []
         self._building: asyncio.Task[None] | None = None
         self._failures = 0
@@ -67,6 +72,12 @@ class Compactor:
         if not (urgent or self.between_turns):
             return False
         self.between_turns = False
+        if not self._by_itself:
+            made = self._apply(self._built())
+            if refused and not made:
+                self._recorder.note(Notice(WANTED_ONLY, code="compaction"))
+            await self._announce(made, before)
+            return bool(made)
         made = self._apply(self._masks(urgent=urgent)) + self._apply(self._built())
         if self.share >= NOW_AT or (refused and not made):
             self._recorder.note(Notice("making room: older steps are being condensed", code="compaction"))
@@ -79,7 +90,7 @@ class Compactor:
 
     def end_turn(self) -> None:
         """Begin to build in the background if the window is filling up."""
-        if self._building is None and (self.share >= SUMMARISE_AT or plan.crowds(self._history)):
+        if self._by_itself and self._building is None and (self.share >= SUMMARISE_AT or plan.crowds(self._history)):
             window = self._window()
             self._begin(plan.spans(self._history, window, KEPT, plan.span_size(window) // 2), "")
 

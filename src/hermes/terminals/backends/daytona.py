@@ -313,5 +313,7 @@ def open_daytona(
         target=settings.environ.get("DAYTONA_TARGET", ""),
     )
     api = Api(settings.environ.get("DAYTONA_API_URL") or API, key)
-    terminal = RemoteTerminal(DaytonaPlace(sandbox, api), name=session, idle=wanted.lifetime_seconds)
+    terminal = RemoteTerminal(
+        DaytonaPlace(sandbox, api), name=session, cap=settings.file.tool_output.max_bytes, idle=wanted.lifetime_seconds
+    )
     return terminal, RemoteFiles(terminal)

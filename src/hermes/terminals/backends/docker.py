@@ -179,5 +179,7 @@ def _open(
     )
     place = DockerPlace(kind, programs, container, env)
     forwarded = {name: settings.environ[name] for name in wanted.docker_forward_env if name in settings.environ}
-    terminal = RemoteTerminal(place, exports=forwarded, name=session, idle=wanted.lifetime_seconds)
+    terminal = RemoteTerminal(
+        place, exports=forwarded, name=session, cap=settings.file.tool_output.max_bytes, idle=wanted.lifetime_seconds
+    )
     return terminal, RemoteFiles(terminal)

@@ -265,5 +265,5 @@ def _is_shell_name(key: str) -> bool:
 
 def open_local(settings: Settings, session: str, cwd: str, env: Mapping[str, str]) -> tuple[LocalTerminal, LocalFiles]:
     """This machine, in the working folder."""
-    terminal = LocalTerminal(cwd, env, name=session)
+    terminal = LocalTerminal(cwd, env, name=session, cap=settings.file.tool_output.max_bytes)
     return terminal, LocalFiles(lambda: terminal.cwd, env)

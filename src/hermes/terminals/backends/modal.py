@@ -285,5 +285,7 @@ def open_modal(
         keep=settings.home / "cache" / "modal" if wanted.container_persistent else None,
     )
     place = ModalPlace(sandbox, token if token.id and token.secret else None)
-    terminal = RemoteTerminal(place, name=session, idle=wanted.lifetime_seconds)
+    terminal = RemoteTerminal(
+        place, name=session, cap=settings.file.tool_output.max_bytes, idle=wanted.lifetime_seconds
+    )
     return terminal, RemoteFiles(terminal)

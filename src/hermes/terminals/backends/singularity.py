@@ -122,5 +122,7 @@ def open_singularity(
         cache=settings.home / "cache" / "images",
         keep=settings.home / "cache" / "overlays" if wanted.container_persistent else None,
     )
-    terminal = RemoteTerminal(place, name=session, idle=wanted.lifetime_seconds)
+    terminal = RemoteTerminal(
+        place, name=session, cap=settings.file.tool_output.max_bytes, idle=wanted.lifetime_seconds
+    )
     return terminal, RemoteFiles(terminal)

@@ -113,5 +113,7 @@ def open_ssh(settings: Settings, session: str, cwd: str, env: Mapping[str, str])
     """Another machine; the local working folder means nothing there."""
     folder = settings.file.terminal.cwd
     place = SshPlace(ssh_settings(settings), env, "" if folder in (".", "~") else folder)
-    terminal = RemoteTerminal(place, name=session, idle=settings.file.terminal.lifetime_seconds)
+    terminal = RemoteTerminal(
+        place, name=session, cap=settings.file.tool_output.max_bytes, idle=settings.file.terminal.lifetime_seconds
+    )
     return terminal, RemoteFiles(terminal)
