@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from hermes.agent.session import Session
+from hermes.app.alongside import Alongside
 from hermes.app.supply import ServerSupply
 from hermes.mcp.contract import Status
 from hermes.mcp.words import bounded, visible
@@ -18,17 +19,13 @@ class Absences:
     """Follows sessions, each from its first turn on until it is closed."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Alongside()
 
     def follow(self, session: Session, supply: ServerSupply) -> None:
-        task = asyncio.create_task(_until_closed(session, supply))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(_until_closed(session, supply))
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
 
 async def _until_closed(session: Session, supply: ServerSupply) -> None:

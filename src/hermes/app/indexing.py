@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from hermes.agent.session import Session
+from hermes.app.alongside import Alongside
 from hermes.protocol.errors import HermesError
 from hermes.protocol.events import TurnEnded, TurnStarted
 
@@ -27,21 +27,14 @@ class Indexing:
     def __init__(self, app: "App", *, rest: float = REST, settling: float = SETTLING) -> None:
         self._app = app
         self._rest, self._settling = rest, settling
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Alongside()
         self._reading = asyncio.Lock()
 
     def follow(self, session: Session) -> None:
-        self._start(self._follow(session))
+        self._tasks.start(self._follow(session))
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _start(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        await self._tasks.close()
 
     async def _follow(self, session: Session) -> None:
         loop = asyncio.get_running_loop()
@@ -52,7 +45,7 @@ class Indexing:
                     if isinstance(event.body, TurnStarted | TurnEnded) and rests is not None:
                         rests.cancel()
                     if isinstance(event.body, TurnEnded):
-                        rests = loop.call_later(self._rest, lambda: self._start(self._catch_up()))
+                        rests = loop.call_later(self._rest, lambda: self._tasks.start(self._catch_up()))
         finally:
             if rests is not None:
                 rests.cancel()

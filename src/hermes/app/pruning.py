@@ -1,16 +1,35 @@
-"""Deletes sessions that nobody used for long, at most once a day, where the settings want it."""
+"""Sessions that nobody used for long: which they are, and deleting them, by itself once a day where the settings want it."""
 
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hermes.protocol.errors import HermesError, UserError
-from hermes.protocol.store import Store
+from hermes.protocol.store import Log, SessionRow, Store
 
 log = logging.getLogger(__name__)
 DAY = 86_400.0
 EVERY = 1_000_000_000
+"""A limit that no home reaches."""
+
+
+async def unused_for(store: Log, days: float) -> list[SessionRow]:
+    """The sessions that were not used for so many days."""
+    limit = time.time() - days * DAY
+    return [row for row in await store.sessions(limit=EVERY) if row.active < limit]
+
+
+async def delete_each(store: Log, rows: Iterable[SessionRow], stays: Callable[[UserError], None]) -> int:
+    """Delete sessions, one commit each, so that other processes write between them; one that is open stays, and is told."""
+    deleted = 0
+    for row in rows:
+        try:
+            deleted += await store.delete([row.id])
+        except UserError as error:
+            stays(error)
+    return deleted
 
 
 class Pruning:
@@ -36,9 +55,8 @@ class Pruning:
 
     async def _prune(self, days: float) -> None:
         try:
-            limit = time.time() - days * DAY
-            old = [row.id for row in await self._store.sessions(limit=EVERY) if row.active < limit]
-            deleted = sum([await self._delete(session) for session in old])
+            old = await unused_for(self._store, days)
+            deleted = await delete_each(self._store, old, lambda error: log.info("not deleted: %s", error))
             self._mark.touch(mode=0o600)
         except (HermesError, OSError) as error:
             log.warning("old sessions stay for now: %s", error)
@@ -47,11 +65,3 @@ class Pruning:
                 log.info("deleted %d sessions that were not used for %g days", deleted, days)
         finally:
             self._task = None
-
-    async def _delete(self, session: str) -> int:
-        """One commit each, so that others write between them; one that is open stays."""
-        try:
-            return await self._store.delete([session])
-        except UserError as error:
-            log.info("not deleted: %s", error)
-            return 0

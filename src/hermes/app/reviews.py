@@ -9,13 +9,14 @@ this process ends first: the next one that has nothing to do takes over.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from hermes.agent.aside import ask_aside
 from hermes.agent.session import Session
+from hermes.app.alongside import Alongside
 from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.events import Event, ItemDone, Notice, TurnEnded, TurnStarted, Usage
 from hermes.protocol.items import UserMessage, text_of
@@ -53,26 +54,23 @@ class Reviews:
         self._app = app
         self._settling, self._idle = settling, idle
         self._owner = this_process()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks, self._keeping = Alongside(), Alongside()
         self._one_at_a_time = asyncio.Lock()
         self._sweeper: asyncio.Task[None] | None = None
         self._followed: WeakSet[Session] = WeakSet()
         self._tried: set[str] = set()
-        self._keeping: set[asyncio.Task[None]] = set()
 
     def follow(self, session: Session) -> None:
         """Keep what is said in a session, and review it when there is time."""
         self._followed.add(session)
-        self._start(self._quietly(self._follow(session, session.history.seq), session.id))
+        self._tasks.start(self._quietly(self._follow(session, session.history.seq), session.id))
         if self._sweeper is None:
-            self._sweeper = self._start(self._sweep())
+            self._sweeper = self._tasks.start(self._sweep())
 
     def follow_once(self, session: Session) -> None:
         """Keep what is said outright to remember in a session that ends too soon to be reviewed."""
         if session.options.source not in UNREAD:
-            task = self._start(self._quietly(self._keep_wishes(session), session.id))
-            self._keeping.add(task)
-            task.add_done_callback(self._keeping.discard)
+            self._keeping.start(self._quietly(self._keep_wishes(session), session.id))
 
     async def now(self, session: Session) -> "Outcome | None":
         """Review what came since the last review of an open session; None if that has to wait."""
@@ -83,17 +81,9 @@ class Reviews:
         return await self._review(session.id, span, lambda: session.model, self._tell(session), nudged=True)
 
     async def close(self) -> None:
-        if self._keeping:  # they end by themselves with their sessions
-            await asyncio.wait(self._keeping, timeout=SETTLING)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        await self._keeping.settle(SETTLING)  # they end with their sessions
+        await self._keeping.close()
+        await self._tasks.close()
 
     # One session
 
@@ -137,10 +127,10 @@ class Reviews:
         interval = self._app.settings.file.memory.nudge_interval
         if 0 < interval <= span.turns and ended.reason == "done":
             span.turns = 0
-            self._start(self._review_open(session, span, nudged=True))
+            self._tasks.start(self._review_open(session, span, nudged=True))
             return None
         loop = asyncio.get_running_loop()
-        return loop.call_later(self._idle, lambda: self._start(self._review_open(session, span)))
+        return loop.call_later(self._idle, lambda: self._tasks.start(self._review_open(session, span)))
 
     async def _review_open(self, session: Session, span: "Span", *, nudged: bool = False) -> None:
         async def review() -> None:

@@ -1,10 +1,9 @@
 """Skills in an app: where they lie, who sees them, what they were used for, and when they are tried."""
 
-import asyncio
 import logging
 import os
 import time
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from contextlib import aclosing
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 
 from hermes import plugins
 from hermes.agent.session import Session
+from hermes.app.alongside import Alongside
 from hermes.learning.skills.bundled import bundled_folder
 from hermes.learning.skills.discover import Found, Place
 from hermes.learning.skills.index import block
@@ -50,16 +50,12 @@ class Skills:
         off = app.settings.file.skills.disabled
         self.shelf = Shelf(root, app.store.skills, self._places, Lock(root).hashes, off)
         self._owner = this_process()
-        self._watching: set[asyncio.Task[None]] = set()
-        self._work: set[asyncio.Task[None]] = set()
+        self._watching, self._work = Alongside(), Alongside()
 
     async def close(self) -> None:
-        if self._watching:  # they end by themselves with their sessions, once all is counted
-            await asyncio.wait(self._watching, timeout=PATIENCE)
-        tasks = [*self._watching, *self._work]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._watching.settle(PATIENCE)  # they end with their sessions, once all is counted
+        await self._watching.close()
+        await self._work.close()
 
     @cached_property
     def pending(self) -> "Pending":
@@ -171,9 +167,9 @@ class Skills:
 
     def follow(self, session: Session) -> None:
         """Count what the skills of a session did, and try new ones when it rests."""
-        _start(self._watch(session), self._watching)
+        self._watching.start(self._watch(session))
         if session.options.can_ask and self._app.settings.file.curator.enabled:
-            _start(self._curate(session), self._work)
+            self._work.start(self._curate(session))
 
     async def _watch(self, session: Session) -> None:
         tally = Tally(self._version)
@@ -187,7 +183,7 @@ class Skills:
                     if isinstance(event.body, TurnEnded):
                         uses, offered = [*uses, *offered], []
                         if session.options.can_ask and self.shelf.has_candidates:
-                            _start(self._try(session), self._work)
+                            self._work.start(self._try(session))
                     if uses:
                         await self.shelf.store.count(uses)
         except HermesError as error:
@@ -223,12 +219,6 @@ class Skills:
     def _version(self, name: str) -> tuple[int, int]:
         row, one = self.shelf.rows.get(name), self.shelf.found.get(name)
         return (row.version, row.saved) if row is not None and one is not None and one.origin == "agent" else (0, 0)
-
-
-def _start(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
-    task = asyncio.create_task(work)
-    tasks.add(task)
-    task.add_done_callback(tasks.discard)
 
 
 class SkillGuard:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hermes.agent.aside import ask_aside
 from hermes.agent.session import Session, title_of
+from hermes.app.alongside import Alongside
 from hermes.protocol.errors import HermesError
 from hermes.protocol.events import ItemDone, TurnEnded
 from hermes.protocol.items import Reply, UserMessage, text_of
@@ -31,17 +32,13 @@ class Titles:
 
     def __init__(self, app: "App") -> None:
         self._app = app
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Alongside()
 
     def follow(self, session: Session) -> None:
-        task = asyncio.create_task(self._name(session))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._name(session))
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _name(self, session: Session) -> None:
         asked, answered = await _first_exchange(session)

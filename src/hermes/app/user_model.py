@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hermes import config, plugins
 from hermes.agent.aside import ask_aside
 from hermes.agent.session import Session
+from hermes.app.alongside import Alongside
 from hermes.protocol.errors import HermesError, UserError
 from hermes.protocol.events import ItemDone, TurnEnded
 from hermes.protocol.items import Reply, UserMessage, text_of
@@ -81,7 +82,7 @@ class OpenUserModel:
 
     def __init__(self, app: "App") -> None:
         self._app = app
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Alongside()
 
     @cached_property
     def model(self) -> UserModel:
@@ -89,9 +90,7 @@ class OpenUserModel:
         return open_model(self._app)
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
         if "model" in self.__dict__:
             await self.model.close()
 
@@ -126,9 +125,7 @@ class OpenUserModel:
     def follow(self, session: Session) -> None:
         if not self._is_there():
             return
-        task = asyncio.create_task(self._follow(session, session.history.seq))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._follow(session, session.history.seq))
 
     async def _follow(self, session: Session, after: int) -> None:
         spoken: list[Spoken] = []

@@ -14,6 +14,7 @@ from typing import TextIO
 
 import msgspec
 
+from hermes.app.pruning import delete_each, unused_for
 from hermes.cli import session_browse, session_search
 from hermes.cli.ask import confirm
 from hermes.cli.main import MOST, print_error
@@ -30,7 +31,6 @@ from hermes.protocol.wire import encode_event
 from hermes.store.sqlite import SqliteStore
 
 LISTED = 20
-DAY = 86_400.0
 COLUMNS = (
     Column("id"),
     Column("title", shrinks=True),
@@ -168,22 +168,14 @@ async def delete_sessions(store: SqliteStore, args: argparse.Namespace) -> int:
 async def prune_sessions(store: SqliteStore, args: argparse.Namespace) -> int:
     if not args.older_than >= 0:
         raise UserError("--older-than must not be negative", "hermes sessions prune --older-than 90")
-    limit = time.time() - args.older_than * DAY
-    old = [row for row in await store.sessions(limit=EVERY) if row.active < limit]
+    old = await unused_for(store, args.older_than)
     if args.dry_run or not old:
         _print_rows(old)
         print_error(f"{many(len(old), 'session')} would be deleted" if old else "there is nothing to prune")
         return 0
-    if not (args.yes or await confirm(f"Delete {many(len(old), 'session')} not used since {moment(limit)[:10]}?")):
+    if not (args.yes or await confirm(f"Delete {many(len(old), 'session')} not used for {args.older_than:g} days?")):
         return 1
-    deleted = 0
-    # One commit each: other processes write between them, and one that is open keeps only itself.
-    for row in old:
-        try:
-            deleted += await store.delete([row.id])
-        except UserError as error:
-            print_error(error)
-    print(f"deleted {many(deleted, 'session')}")
+    print(f"deleted {many(await delete_each(store, old, print_error), 'session')}")
     return 0
 
 

@@ -30,7 +30,8 @@ class Roster:
     """Every model that this process can call. Sessions that use the same keys share what is known of them.
 
     `local` opens the embedded model by name. `connect` opens a pool of connections for a login that is renewed.
-    `cache_ttl` is how long a prompt's beginning stays cached where that can be asked for. `dump` is a folder that gets every request and response, for bug reports.
+    `cache_ttl` is how long a prompt's beginning stays cached where that can be asked for. `dump` is a folder that gets every
+    request and response, for bug reports.
     """
 
     def __init__(
