@@ -134,7 +134,7 @@ async def test_typing_while_a_turn_runs_interrupts_it_and_keeps_what_was_done(tm
 
 
 async def test_typing_while_a_turn_runs_can_wait_for_its_end(tmp_path):
-    slow = Reply("one", fault=Fault(delay=0.5))
+    slow = Reply("one", fault=Fault(delay=3))
     async with person(tmp_path, [slow, Reply("two")], settings="display: {busy_input_mode: queue}\n") as one:
         await one.types("first")
         await one.until(lambda: one.front.session.busy)
@@ -145,7 +145,7 @@ async def test_typing_while_a_turn_runs_can_wait_for_its_end(tmp_path):
 
 
 async def test_typing_while_a_turn_runs_can_join_it(tmp_path):
-    script = [Reply(calls=(Call("terminal", {"command": "sleep 0.5"}),)), Reply("noted")]
+    script = [Reply(calls=(Call("terminal", {"command": "sleep 3"}),)), Reply("noted")]
     async with person(tmp_path, script, settings="display: {busy_input_mode: steer}\n") as one:
         await one.types("first")
         await one.sees("● terminal")
